@@ -182,7 +182,7 @@ def compare(panel: pd.DataFrame, address: str, tokens: dict[str, str], each: int
         print(f"people in a year, with up to {limit} of a person's rows in a group: ± {width:.1f}")
     asked = [(paula, about("lwage")[-each:]), (henry, about("hours")[-each:])]
 
-    def ask(one: tuple[cp.Client, list[Question]]) -> list[cp.client.Answer]:
+    def ask(one: tuple[cp.Client, list[Question]]) -> list[cp.client.NoisyAnswer]:
         client, questions = one
         return [client.ask(question, rho=EACH) for question in questions]
 

@@ -4,7 +4,8 @@
 
 use counterpoint::{Adjacency, Relation};
 use counterpoint_mechanisms::{
-    Data, Exponential, Grid, Interactive, Noise, Query, Question, RandomizedResponse, SparseVector,
+    Data, Exponential, Grid, InteractiveMechanism, Noise, Query, RandomizedResponse, SessionQuery,
+    SparseVector,
 };
 use dashu_ratio::RBig;
 use divan::{Bencher, black_box};
@@ -99,9 +100,9 @@ fn sparse_vector_noise_alone(bencher: Bencher<'_, '_>) {
 #[divan::bench(sample_size = 1000)]
 fn sparse_vector_query(bencher: Bencher<'_, '_>) {
     let data: Vec<f64> = (0..100).map(f64::from).collect();
-    let data = Data::new(Relation::one(Adjacency::AddRemove), data);
+    let data = Data::new(Relation::single_record(Adjacency::AddRemove), data);
     let gate = SparseVector::new(1.0, 10, 1e15).unwrap();
-    let session = Interactive::from(gate).open(&data).unwrap();
-    let question = Question::Above(Query::count());
+    let session = InteractiveMechanism::from(gate).open(&data).unwrap();
+    let question = SessionQuery::Above(Query::count());
     bencher.bench_local(|| session.ask(black_box(&question)).unwrap());
 }

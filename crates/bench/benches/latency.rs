@@ -152,7 +152,7 @@ fn neighbours(far: i64) -> Vec<Seen> {
 }
 
 fn ahead() -> Vec<Seen> {
-    let mut ahead = Noise::geometric(10.5, 1).unwrap().ahead(2 * DRAWS).unwrap();
+    let mut ahead = Noise::geometric(10.5, 1).unwrap().predraw(2 * DRAWS).unwrap();
     above_median(|| {
         let (took, noise) = timed(|| ahead.add(0).unwrap());
         (took, noise.unsigned_abs())

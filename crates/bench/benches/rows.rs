@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use counterpoint::{Adjacency, Relation};
-use counterpoint_mechanisms::{Bounds, Data, KeyRecipe, Keyed, Measurement, Query};
+use counterpoint_mechanisms::{Bounds, Data, KeyQuery, KeyedData, Measurement, Query};
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 
@@ -39,7 +39,7 @@ fn plain(bencher: Bencher<'_, '_>, add: impl Fn(&[f64]) -> f64) {
 }
 
 fn ours(bencher: Bencher<'_, '_>, query: &Query) {
-    let relation = Relation::one(Adjacency::AddRemove);
+    let relation = Relation::single_record(Adjacency::AddRemove);
     let measurement: Measurement = match query.exponential(1.0) {
         Ok(recipe) => recipe.under(relation).unwrap(),
         Err(_) => query.laplace(1.0).unwrap().under(relation).unwrap(),
@@ -166,21 +166,21 @@ fn keys() -> (Vec<u64>, Vec<String>) {
 fn keys_counted(bencher: Bencher<'_, '_>) {
     let (relation, (people, keys)) = (Relation::new(Adjacency::AddRemove, 2).unwrap(), keys());
     bencher.counter(ItemsCount::new(ROWS)).bench_local(|| {
-        Keyed::of_people(relation, black_box(&people), black_box(&keys), &[1; 32]).unwrap()
+        KeyedData::of_people(relation, black_box(&people), black_box(&keys), &[1; 32]).unwrap()
     });
 }
 
 #[divan::bench]
 fn keys_released(bencher: Bencher<'_, '_>) {
     let (relation, (people, keys)) = (Relation::new(Adjacency::AddRemove, 2).unwrap(), keys());
-    let keyed = Keyed::of_people(relation, &people, &keys, &[1; 32]).unwrap();
-    let ready = KeyRecipe::laplace(1.0, 1e-8).unwrap().under(relation).unwrap();
+    let keyed = KeyedData::of_people(relation, &people, &keys, &[1; 32]).unwrap();
+    let ready = KeyQuery::laplace(1.0, 1e-8).unwrap().under(relation).unwrap();
     bencher.bench_local(|| ready.run(black_box(&keyed)).unwrap());
 }
 
 /// Six columns, five of which explain the last.
 fn regression() -> (Measurement, Data) {
-    let relation = Relation::one(Adjacency::AddRemove);
+    let relation = Relation::single_record(Adjacency::AddRemove);
     let line = Query::regression(&[bounds(); 5], bounds()).unwrap();
     let data = Data::table(
         relation,
@@ -195,7 +195,7 @@ fn regression() -> (Measurement, Data) {
 
 #[divan::bench]
 fn covariance_ours(bencher: Bencher<'_, '_>) {
-    let relation = Relation::one(Adjacency::AddRemove);
+    let relation = Relation::single_record(Adjacency::AddRemove);
     let query = Query::covariance(bounds(), bounds());
     let measurement = query.laplace(1.0).unwrap().under(relation).unwrap();
     let data = Data::table(relation, [rows(), rows()]).unwrap();

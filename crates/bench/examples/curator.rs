@@ -4,15 +4,20 @@
 
 use counterpoint_curator::engine::Sqlite;
 use counterpoint_curator::public::Table;
-use counterpoint_curator::question::{Aggregate, Condition, Of, Question, Values};
-use counterpoint_curator::{
-    Config, Curator, Held, Payer, Ready, Role, Spend, Timing, Tokens, tell,
+use counterpoint_curator::question::{
+    Aggregate, AggregateKind, ClampedColumn, Condition, Question,
 };
-use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, OpenOptions, Pool, Request, Url};
+use counterpoint_curator::{
+    Config, Curator, OpenTable, Payer, PreparedQuestion, Role, Spend, TimeLimits, Tokens,
+    answer_question,
+};
+use counterpoint_ledger::{
+    FilterKind, Ledger, NewAccount, NewFilter, OpenOptions, Pool, Request, Url,
+};
 use counterpoint_server::Server;
 use counterpoint_testing::Client;
 use counterpoint_wire::Format;
-use counterpoint_wire::ledger::{Asked, Described, ExactPlan};
+use counterpoint_wire::ledger::{ExactPlan, ReleaseRecord, ReleaseRequest};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -50,22 +55,26 @@ fn overhead() {
     let public = Table::new(toml::from_str(PUBLIC).unwrap()).unwrap();
     let url: Url = format!("sqlite:{}", folder.path().join("ledger").display()).parse().unwrap();
     let mut ledger = Ledger::init(&url).unwrap();
-    let budget = NewFilter::new(Kind::Sums, "1000000".parse().unwrap(), "0".parse().unwrap());
-    ledger.dataset("visits", public.relation(), &budget).unwrap();
+    let budget = NewFilter::new(FilterKind::Sums, "1000000".parse().unwrap(), "0".parse().unwrap());
+    ledger.add_dataset("visits", public.relation(), &budget).unwrap();
     ledger.open_account("team", "visits", &NewAccount::Filter(budget)).unwrap();
     drop(ledger);
     let pool = Pool::new(&url, &OpenOptions::default(), 2).unwrap();
     let engine = Arc::new(Sqlite::open(&file).unwrap());
-    let held = Held::new(public, "visits", engine, [7; 32]).unwrap();
+    let held = OpenTable::new(public, "visits", engine, [7; 32]).unwrap();
     let far = || Instant::now() + Duration::from_secs(60);
     let payer = Payer { account: "team", analyst: None, alias: None };
     let (mut bare, mut whole) = (Vec::new(), Vec::new());
     for run in 0..RUNS {
         // In turns, so that whatever else the machine does hits both.
         let question = question(run as f64);
-        let ready = Ready::new(&held, &question, Spend::Epsilon(0.5), None).unwrap();
-        let described = ready.measured().iter().flat_map(|one| one.releases()).map(Described::of);
-        let asked = Asked::Described(described.collect::<Result<_, _>>().unwrap());
+        let ready = PreparedQuestion::new(&held, &question, Spend::Epsilon(0.5), None).unwrap();
+        let described = ready
+            .measurements()
+            .iter()
+            .flat_map(|one| one.releases())
+            .map(ReleaseRecord::from_release);
+        let asked = ReleaseRequest::Described(described.collect::<Result<_, _>>().unwrap());
         let key = format!("bare{run}");
         let start = Instant::now();
         held.count(&[ready.tabulation()], far()).unwrap();
@@ -76,8 +85,8 @@ fn overhead() {
         .unwrap();
         bare.push(start.elapsed());
         let start = Instant::now();
-        let ready = Ready::new(&held, &question, Spend::Epsilon(0.5), None).unwrap();
-        let told = tell(&pool, &held, &ready, &payer, far()).unwrap();
+        let ready = PreparedQuestion::new(&held, &question, Spend::Epsilon(0.5), None).unwrap();
+        let told = answer_question(&pool, &held, &ready, &payer, far()).unwrap();
         told.numbers(&ready, 0.95).unwrap();
         whole.push(start.elapsed());
     }
@@ -97,7 +106,10 @@ fn question(than: f64) -> Question {
         table: "visits".to_owned(),
         filter: Some(Condition::Above { column: "age".to_owned(), than: -1.0 - than }),
         group: Vec::new(),
-        aggregates: vec![Aggregate { name: None, of: Of::Mean(Values::of("age")) }],
+        aggregates: vec![Aggregate {
+            name: None,
+            of: AggregateKind::Mean(ClampedColumn::of("age")),
+        }],
         rows: None,
         groups: None,
         rows_in_group: None,
@@ -113,19 +125,19 @@ const EACH: usize = 10;
 fn rates() {
     let folder = tempfile::tempdir().unwrap();
     let (config, _) = counterpoint_curator::demo::make(folder.path()).unwrap();
-    let config = Config { timing: Timing { slot: Duration::ZERO, ..config.timing }, ..config };
+    let config = Config { timing: TimeLimits { slot: Duration::ZERO, ..config.timing }, ..config };
     rusqlite::Connection::open(folder.path().join("visits.db"))
         .unwrap()
         .execute_batch("DELETE FROM visits WHERE patient >= 10")
         .unwrap();
-    let budget = NewFilter::new(Kind::Sums, "1".parse().unwrap(), "0".parse().unwrap());
+    let budget = NewFilter::new(FilterKind::Sums, "1".parse().unwrap(), "0".parse().unwrap());
     let mut ledger = Ledger::open(&config.ledger).unwrap();
     ledger.open_account("team", "visits", &NewAccount::Filter(budget.clone())).unwrap();
     let tokens = Tokens::open(&config.state).unwrap();
     let token = |number| tokens.create(Role::Analyst, &format!("c{number}"), &["team".to_owned()]);
     let tokens: Vec<String> = (0..CLIENTS).map(|number| token(number).unwrap()).collect();
     let server = Server::bind("127.0.0.1:0".parse().unwrap()).unwrap();
-    let server = server.with(Curator::open(&config).unwrap());
+    let server = server.with_curator(Curator::open(&config).unwrap());
     let address = server.address();
     std::thread::spawn(move || server.run().unwrap());
     let url: Url = format!("sqlite:{}", folder.path().join("alone").display()).parse().unwrap();
@@ -150,7 +162,7 @@ fn rates() {
         let theirs = rate(|client, number| {
             let key = format!("k{}", mix(round, client, number));
             let analyst = format!("c{client}");
-            let request = Request::new("team", &key, &asked).under(relation);
+            let request = Request::new("team", &key, &asked).with_relation(relation);
             let request = Request { analyst: Some(&analyst), ..request };
             pool.with(|ledger| ledger.reserve(&request).map(drop)).unwrap();
             pool.with(|ledger| ledger.commit("team", &key, &[b'x'; 100]).map(drop)).unwrap();
@@ -158,7 +170,7 @@ fn rates() {
         let start = Instant::now();
         for number in 0..CLIENTS * EACH {
             let key = format!("one-{round}-{number}");
-            let request = Request::new("team", &key, &asked).under(relation);
+            let request = Request::new("team", &key, &asked).with_relation(relation);
             pool.with(|ledger| ledger.reserve(&request).map(drop)).unwrap();
             pool.with(|ledger| ledger.commit("team", &key, &[b'x'; 100]).map(drop)).unwrap();
         }
@@ -184,9 +196,9 @@ fn mix(round: usize, client: usize, number: usize) -> usize {
     1 + (round * CLIENTS + client) * EACH + number
 }
 
-fn release() -> Asked {
+fn release() -> ReleaseRequest {
     let text = br#"{"release":[{"mechanism":"geometric","scale":30000}]}"#;
-    Asked::Described(ExactPlan::parse(text, Format::Json).unwrap().releases)
+    ReleaseRequest::Described(ExactPlan::parse(text, Format::Json).unwrap().releases)
 }
 
 /// How many a second, of all clients at once.

@@ -6,8 +6,11 @@
 use counterpoint_curator::engine;
 use counterpoint_curator::public::Table;
 use counterpoint_curator::question::sql;
-use counterpoint_curator::{Due, Held, Location, Payer, Ready, Spend, Stages, tell, tell_all};
-use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, OpenOptions, Pool, Url};
+use counterpoint_curator::{
+    BatchItem, Location, OpenTable, Payer, PreparedQuestion, Spend, StageTimes, answer_batch,
+    answer_question,
+};
+use counterpoint_ledger::{FilterKind, Ledger, NewAccount, NewFilter, OpenOptions, Pool, Url};
 use std::time::{Duration, Instant};
 
 const PUBLIC: &str = r#"
@@ -32,8 +35,8 @@ fn main() {
     let rest: Vec<String> = args.collect();
     let public = Table::new(toml::from_str(PUBLIC).unwrap()).unwrap();
     let mut ledger = Ledger::init(&url).unwrap();
-    let budget = NewFilter::new(Kind::Sums, "1000000".parse().unwrap(), "0".parse().unwrap());
-    ledger.dataset("visits", public.relation(), &budget).unwrap();
+    let budget = NewFilter::new(FilterKind::Sums, "1000000".parse().unwrap(), "0".parse().unwrap());
+    ledger.add_dataset("visits", public.relation(), &budget).unwrap();
     ledger.open_account("team", "visits", &NewAccount::Filter(budget)).unwrap();
     let pool = Pool::new(&url, &OpenOptions::default(), 2).unwrap();
     println!(
@@ -43,9 +46,9 @@ fn main() {
     for (place, one) in rest.chunks_exact(3).enumerate() {
         let [source, from, rows] = one else { continue };
         let held =
-            Held::new(public.clone(), from, engine::open(&located(source)).unwrap(), [7; 32])
+            OpenTable::new(public.clone(), from, engine::open(&located(source)).unwrap(), [7; 32])
                 .unwrap();
-        let [bare, whole, ratio] = measured(&pool, &held, (place, runs));
+        let [bare, whole, ratio] = measurements(&pool, &held, (place, runs));
         let name = source.split(':').next().unwrap_or_default();
         // Sixteen questions a run: not of the largest tables.
         let is_large = rows.len() > 7;
@@ -64,7 +67,7 @@ fn located(source: &str) -> Location {
 }
 
 /// Medians, of both and of their ratios.
-fn measured(pool: &Pool, held: &Held, (place, runs): (usize, usize)) -> [f64; 3] {
+fn measurements(pool: &Pool, held: &OpenTable, (place, runs): (usize, usize)) -> [f64; 3] {
     let far = || Instant::now() + Duration::from_secs(600);
     let payer = Payer { account: "team", analyst: None, alias: None };
     let mut found = Vec::new();
@@ -76,12 +79,12 @@ fn measured(pool: &Pool, held: &Held, (place, runs): (usize, usize)) -> [f64; 3]
                 "SELECT region, COUNT(*), AVG(age), MEDIAN(age) FROM visits WHERE age > {than} GROUP BY region"
             );
             let question = sql::read(&text, |_| Some(&held.public)).unwrap();
-            Ready::new(held, &question, Spend::Epsilon(0.5), None).unwrap()
+            PreparedQuestion::new(held, &question, Spend::Epsilon(0.5), None).unwrap()
         };
         let number = place * 1000 + 2 * run;
         let start = Instant::now();
         let ready = asked(number);
-        tell(pool, held, &ready, &payer, far()).unwrap().numbers(&ready, 0.95).unwrap();
+        answer_question(pool, held, &ready, &payer, far()).unwrap().numbers(&ready, 0.95).unwrap();
         let whole = start.elapsed().as_secs_f64() * 1e3;
         let ready = asked(number + 1);
         let start = Instant::now();
@@ -101,7 +104,7 @@ fn median(mut list: Vec<f64>) -> f64 {
 }
 
 /// Eight questions in one pass beside eight passes.
-fn together(pool: &Pool, held: &Held, (place, runs): (usize, usize)) -> f64 {
+fn together(pool: &Pool, held: &OpenTable, (place, runs): (usize, usize)) -> f64 {
     let far = || Instant::now() + Duration::from_secs(600);
     let payer = Payer { account: "team", analyst: None, alias: None };
     let once = |run: usize| {
@@ -111,18 +114,19 @@ fn together(pool: &Pool, held: &Held, (place, runs): (usize, usize)) -> f64 {
                 "SELECT COUNT(*), AVG(age) FROM visits WHERE age > {than} AND region = 'north'"
             );
             let question = sql::read(&text, |_| Some(&held.public)).unwrap();
-            Ready::new(held, &question, Spend::Epsilon(0.5), None).unwrap()
+            PreparedQuestion::new(held, &question, Spend::Epsilon(0.5), None).unwrap()
         });
-        let ready: Vec<Ready> = ready.collect();
-        let due: Vec<Due<'_>> = ready.iter().map(|ready| Due { held, ready, payer }).collect();
+        let ready: Vec<PreparedQuestion> = ready.collect();
+        let due: Vec<BatchItem<'_>> =
+            ready.iter().map(|ready| BatchItem { held, ready, payer }).collect();
         let start = Instant::now();
         if run.is_multiple_of(2) {
-            for one in tell_all(pool, &due, Duration::from_secs(600), &Stages::default()) {
+            for one in answer_batch(pool, &due, Duration::from_secs(600), &StageTimes::default()) {
                 one.unwrap();
             }
         } else {
             for ready in &ready {
-                tell(pool, held, ready, &payer, far()).unwrap();
+                answer_question(pool, held, ready, &payer, far()).unwrap();
             }
         }
         start.elapsed().as_secs_f64()

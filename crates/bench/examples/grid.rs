@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use counterpoint::quantity::{Group, Noise, Rate};
+use counterpoint::quantity::{GroupSize, NoiseScale, Rate};
 use counterpoint::{
     Adjacency, AskError, Count, Delta, Mechanism, Options, Plan, Release, Sensitivity,
 };
@@ -25,12 +25,12 @@ struct Point {
 }
 
 fn plan(sigma: f64, rate: f64, count: u64) -> Plan {
-    let noise = Noise::new(sigma).unwrap();
+    let noise = NoiseScale::new(sigma).unwrap();
     let mechanism =
         Mechanism::Gaussian { sigma: noise, sensitivity: Sensitivity::new(1.0).unwrap() };
     let (rate, count) = (Some(Rate::new(rate).unwrap()), Count::new(count).unwrap());
     let release = Release { mechanism, rate, count, part: None };
-    Plan::with([release], Some(Adjacency::AddRemove), Group::ONE).unwrap()
+    Plan::for_neighbours([release], Some(Adjacency::AddRemove), GroupSize::ONE).unwrap()
 }
 
 fn main() {

@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use counterpoint::quantity::{Group, Noise, Rate, Steps};
+use counterpoint::quantity::{GroupSize, NoiseScale, Rate, WholeSensitivity};
 use counterpoint::{
     Adjacency, AskError, Bracket, Count, Delta, Epsilon, Guarantee, Mechanism, Options, Plan,
     Release, Sensitivity,
@@ -28,7 +28,7 @@ struct Cell {
 
 fn laplace(scale: f64, count: u64, rate: Option<f64>) -> Release {
     let sensitivity = Sensitivity::new(1.0).unwrap();
-    release(Mechanism::Laplace { scale: Noise::new(scale).unwrap(), sensitivity }, count, rate)
+    release(Mechanism::Laplace { scale: NoiseScale::new(scale).unwrap(), sensitivity }, count, rate)
 }
 
 fn release(mechanism: Mechanism, count: u64, rate: Option<f64>) -> Release {
@@ -37,7 +37,7 @@ fn release(mechanism: Mechanism, count: u64, rate: Option<f64>) -> Release {
 }
 
 fn plan(releases: Vec<Release>) -> Plan {
-    Plan::with(releases, Some(Adjacency::AddRemove), Group::ONE).unwrap()
+    Plan::for_neighbours(releases, Some(Adjacency::AddRemove), GroupSize::ONE).unwrap()
 }
 
 /// The faster of two runs, for the machine's sake.
@@ -106,11 +106,12 @@ fn main() {
         let list = (1..=many).map(|i| laplace(1.0 / epsilon(i), 1, None)).collect();
         line(&format!("{many} distinct scales"), &plan(list));
     }
-    let noise = Noise::new(4.0).unwrap();
-    let grid = Mechanism::Geometric { scale: noise, sensitivity: Steps::new(1).unwrap() };
+    let noise = NoiseScale::new(4.0).unwrap();
+    let grid =
+        Mechanism::Geometric { scale: noise, sensitivity: WholeSensitivity::new(1).unwrap() };
     let response: Mechanism = Guarantee::new(0.5, 0.0).unwrap().into();
     let normal = Mechanism::Gaussian {
-        sigma: Noise::new(8.0).unwrap(),
+        sigma: NoiseScale::new(8.0).unwrap(),
         sensitivity: Sensitivity::new(1.0).unwrap(),
     };
     let three = [laplace(3.0, 2, None), laplace(7.3, 5, None), laplace(11.9, 3, None)];

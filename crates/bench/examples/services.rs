@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use counterpoint_curator::{Config, Curator, Role, Tokens};
-use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter};
+use counterpoint_ledger::{FilterKind, Ledger, NewAccount, NewFilter};
 use counterpoint_server::Server;
 use counterpoint_testing::Client;
 use std::io::{BufRead, BufReader};
@@ -30,7 +30,7 @@ fn config(folder: &Path) -> Config {
 
 fn serve_from(folder: &Path) {
     let server = Server::bind("127.0.0.1:0".parse().unwrap()).unwrap();
-    let server = server.with(Curator::open(&config(folder)).unwrap());
+    let server = server.with_curator(Curator::open(&config(folder)).unwrap());
     println!("{}", server.address());
     server.run().unwrap();
 }
@@ -55,9 +55,9 @@ fn compare(ledger: &str) {
     data.execute_batch("CREATE TABLE visits (age INTEGER); INSERT INTO visits VALUES (7), (70)")
         .unwrap();
     let config = config(folder.path());
-    let budget = NewFilter::new(Kind::Sums, "1000000".parse().unwrap(), "0".parse().unwrap());
+    let budget = NewFilter::new(FilterKind::Sums, "1000000".parse().unwrap(), "0".parse().unwrap());
     let mut ledger = Ledger::init(&config.ledger).unwrap();
-    ledger.dataset("visits", config.tables[0].public.relation(), &budget).unwrap();
+    ledger.add_dataset("visits", config.tables[0].public.relation(), &budget).unwrap();
     ledger.open_account("team", "visits", &NewAccount::Filter(budget)).unwrap();
     let tokens = Tokens::open(&config.state).unwrap();
     let token = |number| tokens.create(Role::Analyst, &format!("c{number}"), &["team".to_owned()]);

@@ -1,8 +1,8 @@
-//! Exact amounts: what budgets are made of.
+//! Exact decimal amounts, in which budgets are counted.
 //!
-//! Budgets are added up over years. A binary fraction cannot say 0.1, so that 0.1 and 0.2
-//! would not be 0.3, and totals would drift; an [`Amount`] is a decimal fraction of any
-//! length, and its sums and products are exact. Every double is one too.
+//! Budgets are added up over years. A binary fraction cannot represent 0.1, so 0.1 and 0.2 would not add up to 0.3 and
+//! totals would drift. An [`Amount`] is a decimal fraction of any length, and its sums and products are exact. Every
+//! double is one too.
 
 use counterpoint_numerics::fractions::Ratio;
 use counterpoint_numerics::{Dd, Wide};
@@ -14,12 +14,12 @@ use std::fmt;
 use std::ops::{Add, Mul};
 use std::str::FromStr;
 
-/// Charges that are no decimal fractions (the Rényi divergence of a randomized response,
-/// a third) are rounded up to whole multiples of 10^-24, and budgets derived from others
-/// down, so that totals stay short and can be recomputed from history to the last digit.
+/// The number of decimal places to which charges are rounded up and derived budgets are rounded down, if they are not
+/// decimal fractions (the Rényi divergence of a randomized response, a third). So totals stay short and can be
+/// recomputed from the history to the last digit.
 pub const GRID_PLACES: u32 = 24;
 
-/// A number that is not negative, as an exact decimal fraction.
+/// An exact decimal fraction that is not negative.
 ///
 /// ```
 /// use counterpoint_budget::Amount;
@@ -35,20 +35,20 @@ pub struct Amount {
     places: u32,
 }
 
-/// Text that is no amount.
+/// A text that is not an amount.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no amount; legal: {}", Amount::LEGAL)]
+#[error("{text:?} is not an amount; legal: {}", Amount::LEGAL)]
 pub struct AmountError {
-    /// The text, cut short if long.
+    /// The text, shortened if it is long.
     pub text: String,
 }
 
-/// The most digits after the point that can be read back.
+/// The largest number of digits after the point that can be read back.
 pub(super) const MOST_PLACES: u32 = 2500;
 const MOST_WHOLE: u32 = 40;
 
 impl Amount {
-    /// What may be read, in words.
+    /// The texts that can be read as amounts, in words.
     pub const LEGAL: &'static str =
         "a decimal number from 0 up to 10^40, with at most 2500 digits after the point";
 
@@ -67,7 +67,7 @@ impl Amount {
         Self { digits, places }
     }
 
-    /// A double, exactly: `Some` unless it is negative, infinite or NaN.
+    /// Returns the exact value of a double; `None` if the double is negative, infinite or NaN.
     #[must_use]
     pub fn from_f64(value: f64) -> Option<Self> {
         if !(value >= 0.0 && value.is_finite()) {
@@ -88,7 +88,7 @@ impl Amount {
         })
     }
 
-    /// A double-double, exactly; zero if it is negative.
+    /// Returns the exact value of a double-double; zero if it is negative.
     pub(super) fn from_dd(value: Dd) -> Option<Self> {
         if value.hi.is_nan() || value.hi.is_infinite() {
             return None;
@@ -98,18 +98,18 @@ impl Amount {
         }
         let head = Self::from_f64(value.hi)?;
         let tail = Self::from_f64(value.lo.abs())?;
-        if value.lo < 0.0 { head.less(&tail) } else { Some(&head + &tail) }
+        if value.lo < 0.0 { head.checked_sub(&tail) } else { Some(&head + &tail) }
     }
 
-    /// Whether there is nothing.
+    /// True if the amount is zero.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.digits.is_zero()
     }
 
-    /// What is left after taking another amount; `None` if that is more than there is.
+    /// Subtracts another amount; `None` if the other amount is larger.
     #[must_use]
-    pub fn less(&self, other: &Self) -> Option<Self> {
+    pub fn checked_sub(&self, other: &Self) -> Option<Self> {
         if self < other {
             return None;
         }
@@ -117,25 +117,25 @@ impl Amount {
         Some(Self::new(&*self.at(places) - &*other.at(places), places))
     }
 
-    /// This many times the amount.
+    /// Multiplies the amount by a whole number.
     #[must_use]
     pub fn times(&self, count: u64) -> Self {
         Self::new(&self.digits * UBig::from(count), self.places)
     }
 
-    /// Half of it.
+    /// Half of the amount.
     #[must_use]
     pub fn half(&self) -> Self {
         Self::new(&self.digits * UBig::from(5_u8), self.places + 1)
     }
 
-    /// The largest multiple of 10^-places that is not above.
+    /// The largest multiple of 10^-places that is not above the amount.
     #[must_use]
     pub fn floor(&self, places: u32) -> Self {
         Self::new(self.cut(places).0, places.min(self.places))
     }
 
-    /// The least multiple of 10^-places that is not below.
+    /// The least multiple of 10^-places that is not below the amount.
     #[must_use]
     pub fn ceil(&self, places: u32) -> Self {
         let (kept, exact) = self.cut(places);
@@ -143,20 +143,20 @@ impl Amount {
         Self::new(up, places.min(self.places))
     }
 
-    /// The quotient, rounded up to a multiple of 10^-24; `None` for a divisor of zero.
+    /// Divides, rounding up to a multiple of 10^-24; `None` for a divisor of zero.
     #[must_use]
-    pub fn over(&self, divisor: &Self) -> Option<Self> {
+    pub fn div_up(&self, divisor: &Self) -> Option<Self> {
         let (quotient, exact) = self.quotient(divisor)?;
         Some(Self::new(if exact { quotient } else { quotient + UBig::ONE }, GRID_PLACES))
     }
 
-    /// The same, rounded down.
+    /// Divides, rounding down to a multiple of 10^-24; `None` for a divisor of zero.
     #[must_use]
-    pub fn under(&self, divisor: &Self) -> Option<Self> {
+    pub fn div_down(&self, divisor: &Self) -> Option<Self> {
         Some(Self::new(self.quotient(divisor)?.0, GRID_PLACES))
     }
 
-    /// The quotient in whole multiples of 10^-24, and whether that is all.
+    /// The quotient in whole multiples of 10^-24, rounded down; the flag is true if it is exact.
     fn quotient(&self, divisor: &Self) -> Option<(UBig, bool)> {
         if divisor.is_zero() {
             return None;
@@ -167,19 +167,19 @@ impl Amount {
         Some((quotient, rest.is_zero()))
     }
 
-    /// The nearest double that is not below.
+    /// The nearest double that is not below the amount.
     #[must_use]
     pub fn upper(&self) -> f64 {
         self.to_f64(true)
     }
 
-    /// The nearest double that is not above.
+    /// The nearest double that is not above the amount.
     #[must_use]
     pub fn lower(&self) -> f64 {
         self.to_f64(false)
     }
 
-    /// The number to 106 bits, not below if `up`, else not above.
+    /// Converts to 106 bits; the result is not below the amount if `up`, else not above.
     pub(super) fn to_wide(&self, up: bool) -> Wide {
         let (mantissa, exponent) = self.leading(106, up);
         let high = (mantissa >> 53) as f64 * 9_007_199_254_740_992.0;
@@ -187,7 +187,7 @@ impl Amount {
         Wide::new(Dd::sum(high, low), exponent)
     }
 
-    /// The same for amounts between 2^-900 and 2^900.
+    /// Converts amounts between 2^-900 and 2^900 like [`Amount::to_wide`].
     pub(super) fn to_dd(&self, up: bool) -> Dd {
         self.to_wide(up).to_dd()
     }
@@ -200,7 +200,7 @@ impl Amount {
         let mantissa = mantissa as f64;
         match exponent {
             ..=-1075 => {
-                // Among the subnormals or below: outward by one step.
+                // Subnormal or smaller: one step outward.
                 let near =
                     mantissa * 2.0_f64.powi(-600) * 2.0_f64.powi(exponent.max(-1600) as i32 + 600);
                 if up { near.next_up() } else { near.next_down().max(0.0) }
@@ -214,8 +214,8 @@ impl Amount {
         }
     }
 
-    /// Bits m and an exponent, m 2^exponent being next to the value on the side asked for,
-    /// m below 2^bits or equal to it.
+    /// A mantissa m of at most 2^bits and an exponent, such that m 2^exponent is next to the amount: not below it if
+    /// `up`, else not above.
     fn leading(&self, bits: usize, up: bool) -> (u128, i64) {
         if self.is_zero() {
             return (0, 0);
@@ -227,12 +227,12 @@ impl Amount {
         let kept = &quotient >> drop;
         let exact = rest.is_zero() && (&kept << drop) == quotient;
         let kept = if up && !exact { kept + UBig::ONE } else { kept };
-        // It fits: at most 2^bits.
+        // At most 2^bits, so the conversion does not fail.
         let kept = u128::try_from(kept).unwrap_or(u128::MAX);
         (kept, drop as i64 - lift as i64)
     }
 
-    /// The digits counted to a number of places, at least its own.
+    /// The value in units of 10^-places; `places` is at least the amount's own.
     fn at(&self, places: u32) -> Cow<'_, UBig> {
         match places.saturating_sub(self.places) {
             0 => Cow::Borrowed(&self.digits),
@@ -240,7 +240,8 @@ impl Amount {
         }
     }
 
-    /// The whole multiples of 10^-places, at most its own places, and whether that is all.
+    /// The whole multiples of 10^-places (at most the amount's own places), rounded down; the flag is true if they are
+    /// exact.
     fn cut(&self, places: u32) -> (UBig, bool) {
         let (kept, rest) = (&self.digits).div_rem(power(10, self.places.saturating_sub(places)));
         (kept, rest.is_zero())
@@ -294,7 +295,7 @@ impl Ord for Amount {
 impl FromStr for Amount {
     type Err = AmountError;
 
-    /// Digits, with a point and a power of ten if wanted: `3`, `0.25`, `1e-6`, `2.5E3`.
+    /// Reads digits with an optional point and power of ten: `3`, `0.25`, `1e-6`, `2.5E3`.
     fn from_str(text: &str) -> Result<Self, AmountError> {
         read(text).ok_or_else(|| AmountError { text: text.chars().take(60).collect() })
     }
@@ -326,7 +327,7 @@ fn read(text: &str) -> Option<Amount> {
         return Some(Amount::ZERO);
     }
     let places = fraction.len() as i64 - exponent;
-    // So many digits that do not begin with 0 are a number from 10^(many - 1) up to 10^many.
+    // A number of n digits that does not begin with 0 is at least 10^(n - 1) and below 10^n.
     let below = digits.len() as i64 - places;
     if below > i64::from(MOST_WHOLE) || places > 2 * i64::from(MOST_PLACES) {
         return None;
@@ -344,7 +345,7 @@ fn has_digits(text: &str) -> bool {
 }
 
 impl fmt::Display for Amount {
-    /// In full, without a power of ten; reading it gives the same amount.
+    /// Writes all digits without a power of ten; reading the text gives the same amount.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = self.digits.to_string();
         let places = self.places as usize;

@@ -1,29 +1,32 @@
-//! What one query costs, in each currency. Exact where the cost is a decimal fraction,
-//! rounded up to the grid where it is not.
+//! The charge of one query in each currency: exact where it is a decimal fraction, else rounded up to the grid.
 
 use crate::amount::{Amount, GRID_PLACES, MOST_PLACES};
 use crate::error::FilterError;
 use crate::query::{Description, Query};
-use crate::terms::{Charge, Currency, Interleaving, Terms};
+use crate::terms::{Charge, Concurrency, Currency, Terms};
 use counterpoint::ask::ReleaseLoss;
 use counterpoint::loss::Direction;
 use counterpoint::mechanism::{Adjacency, Mechanism, Release};
 use counterpoint::quantity::Order;
 use counterpoint_numerics::{Dd, STEP, Wide, normal_tail};
 
-/// An amount of a currency, and a delta.
+/// An amount of the account's currency, and a delta.
 type Cost = (Amount, Amount);
 
-/// The charge of a query, once. Whatever is charged can be written down and read back.
-pub(super) fn of(query: &Query, currency: Currency, terms: Terms) -> Result<Charge, FilterError> {
+/// The charge for one run of a query. Every charge can be written down and read back.
+pub(super) fn charge_once(
+    query: &Query,
+    currency: Currency,
+    terms: Terms,
+) -> Result<Charge, FilterError> {
     let losses = chargeable(query, terms)?;
-    let label = label(query, terms, &losses);
+    let label = own_guarantee(query, terms, &losses);
     let pure = label.clone().filter(|(_, leak)| leak.is_zero()).map(|(epsilon, _)| epsilon);
     let cost = match currency {
         Currency::Sums => label.ok_or(("epsilon of its own", PURE)),
-        Currency::Renyi { order } => Ok(divergence(query, terms, &losses, order)?),
-        Currency::Zcdp => concentrated(query, terms, &losses).ok_or(("rho of its own", RHO)),
-        Currency::Gdp => gaussian(query, terms, &losses).ok_or(("mu of its own", MU)),
+        Currency::Renyi { order } => Ok(renyi_cost(query, terms, &losses, order)?),
+        Currency::Zcdp => zcdp_cost(query, terms, &losses).ok_or(("rho of its own", RHO)),
+        Currency::Gdp => gdp_cost(query, terms, &losses).ok_or(("mu of its own", MU)),
     };
     let missing = |(needs, legal)| {
         let what = name(query);
@@ -35,20 +38,21 @@ pub(super) fn of(query: &Query, currency: Currency, terms: Terms) -> Result<Char
 }
 
 const PURE: &str = "mechanisms with a largest loss, such as approx-dp or laplace";
-const RHO: &str = "zcdp, gaussian, gdp, discrete-gaussian and what has an epsilon of its own";
+const RHO: &str =
+    "zcdp, gaussian, gdp, discrete-gaussian, and mechanisms with an epsilon of their own";
 const MU: &str = "gaussian, gdp, and mechanisms with a largest loss and no delta";
 
-/// What to call a query in an error.
+/// The name of a query in error messages.
 pub(super) fn name(query: &Query) -> String {
     let sampled = if query.is_sampled() { " on a sample" } else { "" };
     format!("{}{sampled}", query.release().mechanism.kind())
 }
 
-/// What the query means in both directions, if it means anything, and if a theorem covers
-/// it: for Rényi curves with a leak beside them, none is known for interleaved queries.
+/// The losses of a query in both directions. It is an error if the query has no meaning under the terms, or no theorem
+/// covers it: none is known for interleaved queries with a Rényi curve and a leak beside it.
 pub(super) fn losses(query: &Query, terms: Terms) -> Result<[ReleaseLoss; 2], FilterError> {
     let release = query.once();
-    // (A sample without replacement has a pair of its own, which slots of a plan may cover.)
+    // (A sample without replacement has its own pair, which slots of a plan may cover.)
     if matches!(
         release.mechanism,
         Mechanism::GaussianAllocation { .. }
@@ -60,13 +64,14 @@ pub(super) fn losses(query: &Query, terms: Terms) -> Result<[ReleaseLoss; 2], Fi
     let one = |direction| ReleaseLoss::new(&release, direction, terms.adjacency, terms.group);
     let both = [one(Direction::Remove)?, one(Direction::Add)?];
     let uncovered = both.iter().any(|loss| loss.is_curve() && loss.leak() > 0.0);
-    if uncovered && terms.interleaving == Interleaving::Concurrent {
-        return Err(FilterError::NotConcurrent { delta: leak(query, terms, &both) });
+    if uncovered && terms.concurrency == Concurrency::Concurrent {
+        return Err(FilterError::NotConcurrent { delta: own_delta(query, terms, &both) });
     }
     Ok(both)
 }
 
-/// The same, if an account can charge it: a sample of a fixed size has a pair, and neither a largest loss nor a curve.
+/// The losses of a query that an account can charge. A sample of a fixed size has a pair, but neither a largest loss
+/// nor a curve.
 pub(super) fn chargeable(query: &Query, terms: Terms) -> Result<[ReleaseLoss; 2], FilterError> {
     let both = losses(query, terms)?;
     if both.iter().any(ReleaseLoss::is_of_fixed_sample) {
@@ -83,47 +88,46 @@ fn plans_only(query: &Query, terms: Terms) -> FilterError {
     FilterError::PlansOnly { what: name(query), legal }
 }
 
-/// The query's own delta: exactly, or the larger of both directions.
-fn leak(query: &Query, terms: Terms, losses: &[ReleaseLoss; 2]) -> Amount {
+/// The query's own delta: as stated, or the larger of both directions.
+fn own_delta(query: &Query, terms: Terms, losses: &[ReleaseLoss; 2]) -> Amount {
     match query.description() {
         Description::ApproxDp { delta, .. } | Description::Zcdp { delta, .. }
             if terms.group.get() == 1 =>
         {
             delta.clone()
         }
-        _ => losses.iter().map(leaked_by).max().unwrap_or_default(),
+        _ => losses.iter().map(leak_of_loss).max().unwrap_or_default(),
     }
 }
 
-/// A mechanism's own (epsilon, delta): its largest loss and its leak.
-fn label(query: &Query, terms: Terms, losses: &[ReleaseLoss; 2]) -> Option<Cost> {
-    if let Some(whole) = amplified(query, terms) {
-        return Some((largest(&whole)?, leaked_by(&whole)));
+/// The query's own (epsilon, delta): its largest loss and its leak.
+fn own_guarantee(query: &Query, terms: Terms, losses: &[ReleaseLoss; 2]) -> Option<Cost> {
+    if let Some(whole) = amplified_loss(query, terms) {
+        return Some((largest_loss(&whole)?, leak_of_loss(&whole)));
     }
     let epsilon = match exact_epsilon(query, terms) {
         Some(epsilon) => epsilon,
         None => {
-            let [a, b] = losses.each_ref().map(largest);
+            let [a, b] = losses.each_ref().map(largest_loss);
             a?.max(b?)
         }
     };
-    Some((epsilon, leak(query, terms, losses)))
+    Some((epsilon, own_delta(query, terms, losses)))
 }
 
-/// The epsilons that are stated, or are quotients of what is stated; pure ones grow with
-/// the group.
+/// The epsilon that is stated, or is a quotient of stated numbers; it grows in proportion to the group.
 fn exact_epsilon(query: &Query, terms: Terms) -> Option<Amount> {
     let exact = |value: f64| Amount::from_f64(value);
     let one = match query.description() {
         Description::ApproxDp { epsilon, .. } => epsilon.clone(),
         Description::Laplace { scale, sensitivity } => {
-            return sensitivity.times(terms.group.get()).over(scale);
+            return sensitivity.times(terms.group.get()).div_up(scale);
         }
         Description::Other(_) if query.is_sampled() => return None,
         Description::Other(mechanism) => match mechanism {
             Mechanism::Geometric { scale, sensitivity } => {
                 let steps = Amount::from(sensitivity.get()).times(terms.group.get());
-                return steps.over(&exact(scale.get())?);
+                return steps.div_up(&exact(scale.get())?);
             }
             Mechanism::RandomizedResponse { epsilon, .. }
             | Mechanism::Exponential { epsilon }
@@ -139,18 +143,18 @@ fn exact_epsilon(query: &Query, terms: Terms) -> Option<Amount> {
     Some(one.times(terms.group.get()))
 }
 
-/// The largest loss, rounded up; `None` if there is none.
-fn largest(loss: &ReleaseLoss) -> Option<Amount> {
+/// The largest loss, rounded up to the grid; `None` if losses are unbounded.
+fn largest_loss(loss: &ReleaseLoss) -> Option<Amount> {
     on_grid(loss.largest()?)
 }
 
-/// Up to the next multiple of 10^-24.
+/// Rounds up to the next multiple of 10^-24.
 fn on_grid(value: Dd) -> Option<Amount> {
     Some(Amount::from_dd(value)?.ceil(GRID_PLACES))
 }
 
-/// The Rényi divergence of one order, the larger of both directions, and the leak.
-fn divergence(
+/// The Rényi divergence at one order, the larger of both directions, and the leak.
+fn renyi_cost(
     query: &Query,
     terms: Terms,
     losses: &[ReleaseLoss; 2],
@@ -158,23 +162,23 @@ fn divergence(
 ) -> Result<Cost, FilterError> {
     let none = || FilterError::NoDivergence { what: name(query), order: order.get() };
     let t = order.get() - 1.0;
-    let stated = || if terms.group.get() == 1 { listed(query, order) } else { None };
-    let line = line(query, terms).map(|rho| slope_at(&rho, order)).or_else(stated);
+    let stated = || if terms.group.get() == 1 { stated_divergence(query, order) } else { None };
+    let line = curve_slope(query, terms).map(|rho| slope_at(&rho, order)).or_else(stated);
     let curves: Option<Vec<Amount>> = match line {
-        // At whole orders exactly what its loss says, and nothing is cut off.
+        // At whole orders this is exactly the divergence of its loss, and no mass is left out.
         Some(line) if is_discrete_gaussian(query) => Some(vec![line]),
-        line => losses.iter().map(|loss| least(tau(loss, t), line.clone())).collect(),
+        line => losses.iter().map(|loss| least(loss_divergence(loss, t), line.clone())).collect(),
     };
     let main = curves.and_then(|list| list.into_iter().max());
-    let by_pair = main.map(|main| (main, leaked(query, terms, losses)));
-    let by_guarantee =
-        amplified(query, terms).and_then(|whole| Some((tau(&whole, t)?, leaked_by(&whole))));
+    let by_pair = main.map(|main| (main, total_leak(query, terms, losses)));
+    let by_guarantee = amplified_loss(query, terms)
+        .and_then(|whole| Some((loss_divergence(&whole, t)?, leak_of_loss(&whole))));
     by_guarantee.into_iter().chain(by_pair).min_by(|a, b| a.0.cmp(&b.0)).ok_or_else(none)
 }
 
-/// The guarantee of a guarantee on a sample. Its pair leaks in one direction and may lose more in the other, so that sums
-/// of epsilons and deltas are better off with the guarantee.
-fn amplified(query: &Query, terms: Terms) -> Option<ReleaseLoss> {
+/// The guarantee that results from a guarantee on a sample. The pair of the sample leaks in one direction and may lose
+/// more in the other, so sums of epsilons and deltas are smaller with the guarantee.
+fn amplified_loss(query: &Query, terms: Terms) -> Option<ReleaseLoss> {
     let release = query.once();
     let Mechanism::ApproxDp(guarantee) = release.mechanism else { return None };
     let release = Release { mechanism: Mechanism::AmplifiedDp(guarantee), ..release };
@@ -182,13 +186,13 @@ fn amplified(query: &Query, terms: Terms) -> Option<ReleaseLoss> {
     ReleaseLoss::new(&release, Direction::Remove, terms.adjacency, terms.group).ok()
 }
 
-fn leaked_by(loss: &ReleaseLoss) -> Amount {
+fn leak_of_loss(loss: &ReleaseLoss) -> Amount {
     Amount::from_f64(loss.leak()).unwrap_or_default()
 }
 
-/// What is stated about an order and one person, exactly; about a lower one too, as divergences do not fall
-/// with the order.
-fn listed(query: &Query, order: Order) -> Option<Amount> {
+/// The exact divergence that is stated for an order and one person. A Rényi statement also bounds lower orders, because
+/// divergences do not decrease with the order.
+fn stated_divergence(query: &Query, order: Order) -> Option<Amount> {
     match query.description() {
         Description::Renyi { order: stated, tau } => (order <= *stated).then(|| tau.clone()),
         Description::Other(Mechanism::Rdp(curve)) => {
@@ -204,16 +208,16 @@ fn is_discrete_gaussian(query: &Query) -> bool {
         && !query.is_sampled()
 }
 
-/// The query's own delta, and what a cumulant leaves out.
-fn leaked(query: &Query, terms: Terms, losses: &[ReleaseLoss; 2]) -> Amount {
-    let own = leak(query, terms, losses);
-    if is_discrete_gaussian(query) { own } else { &own + &cut(losses) }
+/// The query's own delta, plus the mass that the cumulants leave out.
+fn total_leak(query: &Query, terms: Terms, losses: &[ReleaseLoss; 2]) -> Amount {
+    let own = own_delta(query, terms, losses);
+    if is_discrete_gaussian(query) { own } else { &own + &left_out_mass(losses) }
 }
 
-/// Mass that cumulants know nothing of counts as leaked.
-fn cut(losses: &[ReleaseLoss; 2]) -> Amount {
-    let most = losses.iter().map(ReleaseLoss::left_out).fold(0.0, f64::max);
-    // A few digits of it are enough; so many zeros come first.
+/// The mass that cumulants leave out, which counts as leaked.
+fn left_out_mass(losses: &[ReleaseLoss; 2]) -> Amount {
+    let most = losses.iter().map(ReleaseLoss::omitted_mass).fold(0.0, f64::max);
+    // A few significant digits are enough; this is the number of zeros before them.
     let zeros = format!("{most:e}").split_once("e-").and_then(|(_, text)| text.parse().ok());
     Amount::from_f64(most).unwrap_or_default().ceil(6 + zeros.unwrap_or(0))
 }
@@ -225,8 +229,8 @@ fn least(a: Option<Amount>, b: Option<Amount>) -> Option<Amount> {
     }
 }
 
-/// K(t)/t of a loss, or what a curve says, rounded up.
-fn tau(loss: &ReleaseLoss, t: f64) -> Option<Amount> {
+/// K(t)/t of a loss, or the divergence that a curve states, rounded up.
+fn loss_divergence(loss: &ReleaseLoss, t: f64) -> Option<Amount> {
     let (total, error) = loss.cumulant(t)?;
     let upper = (total + error.into()) / t;
     if !upper.hi.is_finite() {
@@ -235,28 +239,27 @@ fn tau(loss: &ReleaseLoss, t: f64) -> Option<Amount> {
     on_grid(upper * Dd::sum(1.0, 8.0 * STEP))
 }
 
-/// Order times rho, on the grid.
+/// The order times rho, rounded up to the grid.
 fn slope_at(rho: &Amount, order: Order) -> Amount {
     let order = Amount::from_f64(order.get()).unwrap_or_default();
     (rho * &order).ceil(GRID_PLACES)
 }
 
-/// The slope of a mechanism's Rényi curve where it is a decimal or a quotient:
-/// discrete Gaussian (Canonne, Kamath and Steinke 2020), exponential (Cesar and Rogers
-/// 2021, Lemma 3.2).
-fn line(query: &Query, terms: Terms) -> Option<Amount> {
+/// The slope of a mechanism's Rényi curve where it is a decimal or a quotient: for the discrete Gaussian see Canonne,
+/// Kamath and Steinke 2020, for the exponential mechanism Cesar and Rogers 2021, Lemma 3.2.
+fn curve_slope(query: &Query, terms: Terms) -> Option<Amount> {
     let square = |x: &Amount| x * x;
     let people = terms.group.get();
     match query.description() {
         Description::Zcdp { rho, .. } => Some(rho.times(people).times(people)),
         Description::Gdp { mu } => Some(square(&mu.times(people)).half()),
         Description::Gaussian { sigma, sensitivity } => {
-            square(&sensitivity.times(people)).over(&square(sigma).times(2))
+            square(&sensitivity.times(people)).div_up(&square(sigma).times(2))
         }
         Description::Other(_) if query.is_sampled() => None,
         Description::Other(Mechanism::DiscreteGaussian { sigma, sensitivity }) => {
             let steps = Amount::from(sensitivity.get()).times(people);
-            square(&steps).over(&square(&Amount::from_f64(sigma.get())?).times(2))
+            square(&steps).div_up(&square(&Amount::from_f64(sigma.get())?).times(2))
         }
         Description::Other(Mechanism::Exponential { epsilon }) => {
             let range = Amount::from_f64(epsilon.get())?.times(people);
@@ -266,16 +269,16 @@ fn line(query: &Query, terms: Terms) -> Option<Amount> {
     }
 }
 
-/// The rho of concentrated privacy: a line, or `e tanh(e/2)` for what has an epsilon.
-fn concentrated(query: &Query, terms: Terms, losses: &[ReleaseLoss; 2]) -> Option<Cost> {
-    let pure = || on_grid(drift(label(query, terms, losses)?.0.to_dd(true)));
-    let main = least(line(query, terms), pure())?;
-    Some((main, leak(query, terms, losses)))
+/// The rho of concentrated privacy: the slope of the Rényi curve, or `e tanh(e/2)` for a query with an epsilon.
+fn zcdp_cost(query: &Query, terms: Terms, losses: &[ReleaseLoss; 2]) -> Option<Cost> {
+    let pure = || on_grid(pure_rho(own_guarantee(query, terms, losses)?.0.to_dd(true)));
+    let main = least(curve_slope(query, terms), pure())?;
+    Some((main, own_delta(query, terms, losses)))
 }
 
-/// `e tanh(e/2)`, rounded up: the mean loss of randomized response, and the largest of its
-/// Rényi divergences over their orders.
-fn drift(epsilon: Dd) -> Dd {
+/// `e tanh(e/2)`, rounded up: the mean loss of randomized response, and its largest Rényi divergence divided by the
+/// order.
+fn pure_rho(epsilon: Dd) -> Dd {
     if epsilon.hi > 300.0 || !epsilon.is_positive() {
         return epsilon;
     }
@@ -283,32 +286,31 @@ fn drift(epsilon: Dd) -> Dd {
     epsilon * (-fall / (Dd::from(2.0) + fall)) * Dd::sum(1.0, 16.0 * STEP)
 }
 
-/// The square of Gaussian privacy's mu; of what is pure, the least with which every mechanism
-/// of its epsilon is private: N(0, 1) and N(mu, 1) are then as far apart in total variation as
-/// randomized response (theory 8.12).
-fn gaussian(query: &Query, terms: Terms, losses: &[ReleaseLoss; 2]) -> Option<Cost> {
+/// The square of Gaussian privacy's mu. For a pure query it is the least mu with which every mechanism of its epsilon
+/// is private: N(0, 1) and N(mu, 1) are then as far apart in total variation as randomized response (theory 8.12).
+fn gdp_cost(query: &Query, terms: Terms, losses: &[ReleaseLoss; 2]) -> Option<Cost> {
     let people = terms.group.get();
     let square = |x: &Amount| x * x;
     let main = match query.description() {
         Description::Gdp { mu } => square(&mu.times(people)),
         Description::Gaussian { sigma, sensitivity } => {
-            square(&sensitivity.times(people)).over(&square(sigma))?
+            square(&sensitivity.times(people)).div_up(&square(sigma))?
         }
         _ => {
-            let (epsilon, _) = label(query, terms, losses).filter(|(_, leak)| leak.is_zero())?;
+            let (epsilon, _) =
+                own_guarantee(query, terms, losses).filter(|(_, leak)| leak.is_zero())?;
             square(&pure_mu(&epsilon)?).ceil(GRID_PLACES)
         }
     };
     Some((main, Amount::ZERO))
 }
 
-/// A mu with `P(N(0, 1) > mu/2) <= 1/(1 + e^e)`: nearly the least, by halving an interval.
+/// A mu with `P(N(0, 1) > mu/2) <= 1/(1 + e^e)`, nearly the least, found by bisection.
 fn pure_mu(epsilon: &Amount) -> Option<Amount> {
     let size = epsilon.upper();
     if size < 1e-6 {
-        // Phi(x) - 1/2 >= x exp(-x^2/2)/sqrt(2 pi), which is above e/4 at x = 0.6267 e, and
-        // tanh(e/2)/2 is below it.
-        return Amount::from(12534).over(&Amount::from(10_000)).map(|slope| &slope * epsilon);
+        // Phi(x) - 1/2 >= x exp(-x^2/2)/sqrt(2 pi), which is above e/4 at x = 0.6267 e, and tanh(e/2)/2 is below e/4.
+        return Amount::from(12534).div_up(&Amount::from(10_000)).map(|slope| &slope * epsilon);
     }
     let corner = (Wide::ONE + Wide::exp(epsilon.to_dd(true))).recip();
     let corner = corner * Wide::from(Dd::sum(1.0, -16.0 * STEP));
@@ -325,13 +327,12 @@ fn pure_mu(epsilon: &Amount) -> Option<Amount> {
     Some(Amount::from_f64(high)?.times(2))
 }
 
-/// Estimates of the Rényi divergence of a query at an order, count included, for choosing
-/// one.
+/// An estimate of the Rényi divergence of a query at order 1 + t, count included. It only helps to choose an order.
 pub(super) fn estimate(losses: &[ReleaseLoss; 2], query: &Query, terms: Terms, t: f64) -> f64 {
     let count = query.count().get() as f64;
-    let line = line(query, terms).map(|rho| rho.upper() * (1.0 + t));
+    let line = curve_slope(query, terms).map(|rho| rho.upper() * (1.0 + t));
     let one = |loss: &ReleaseLoss| {
-        // A list is long, and its line is as good.
+        // The cumulant of a long list takes time, and its slope is as good.
         let whole = if loss.is_listed() && line.is_some() { None } else { loss.cumulant(t) };
         let by_loss = whole.map_or(f64::INFINITY, |(value, error)| (value.hi + error) / t);
         by_loss.min(line.unwrap_or(f64::INFINITY))
@@ -341,5 +342,5 @@ pub(super) fn estimate(losses: &[ReleaseLoss; 2], query: &Query, terms: Terms, t
 
 /// The queries' own deltas, count included.
 pub(super) fn leaks(query: &Query, terms: Terms, losses: &[ReleaseLoss; 2]) -> Amount {
-    leaked(query, terms, losses).times(query.count().get())
+    total_leak(query, terms, losses).times(query.count().get())
 }

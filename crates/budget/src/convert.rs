@@ -1,8 +1,8 @@
-//! From a promised (epsilon, delta) to what may be spent, rounded down.
+//! Conversion of a promised (epsilon, delta) to a budget, rounded down.
 //!
-//! With t = a - 1, a Rényi divergence of at most B at order a makes the whole
-//! (epsilon, delta)-private for `ln delta = t (B - epsilon) - ln(1+t) - t ln(1 + 1/t)`
-//! (Canonne, Kamath and Steinke 2020, Proposition 12), which is solved for B.
+//! With t = a - 1, a Rényi divergence of at most B at order a makes the whole (epsilon, delta)-private for `ln delta =
+//! t (B - epsilon) - ln(1+t) - t ln(1 + 1/t)` (Canonne, Kamath and Steinke 2020, Proposition 12), which is solved for
+//! B.
 
 use crate::amount::{Amount, GRID_PLACES};
 use counterpoint::Plan;
@@ -10,14 +10,14 @@ use counterpoint::mechanism::Mechanism;
 use counterpoint::quantity::{Count, Epsilon, Mu, Order};
 use counterpoint_numerics::{Dd, STEP};
 
-/// The orders that are searched: t from 2^-40 to 2^29.
+/// The range of orders that are searched: t from 2^-40 to 2^29.
 pub(super) const LEAST: f64 = 9.094_947_017_729_282e-13;
 pub(super) const MOST: f64 = 536_870_912.0;
 
-/// What a bound on the tail of the loss costs besides `ln(1/delta)`.
+/// The bound on the tail of the loss.
 #[derive(Clone, Copy)]
 pub(super) enum Tail {
-    /// For (epsilon, delta)-privacy: the factor `(1/a) (1 - 1/a)^(a-1)` is won.
+    /// For (epsilon, delta)-privacy: better than Markov's inequality by the factor `(1/a) (1 - 1/a)^(a-1)`.
     Privacy,
     /// For the probability that the loss is ever above epsilon: Markov's inequality alone.
     Ever,
@@ -28,7 +28,7 @@ pub(super) fn budget(epsilon: &Amount, delta: &Amount, order: Order) -> Option<A
     spendable(epsilon, delta, order, Tail::Privacy)
 }
 
-/// The same for either bound on the tail.
+/// The Rényi divergence that may be spent at an order, for either bound on the tail.
 pub(super) fn spendable(
     epsilon: &Amount,
     delta: &Amount,
@@ -40,7 +40,7 @@ pub(super) fn spendable(
     (!budget.is_zero()).then_some(budget)
 }
 
-/// `epsilon + ln(delta)/t`, and for privacy `+ ln(1+t)/t + ln(1 + 1/t)`, from below.
+/// A lower bound on `epsilon + ln(delta)/t`, and for privacy `+ ln(1+t)/t + ln(1 + 1/t)`.
 fn unspent(epsilon: &Amount, delta: &Amount, t: f64, tail: Tail) -> Option<Dd> {
     if delta.is_zero() || !(LEAST..=MOST).contains(&t) {
         return None;
@@ -56,7 +56,7 @@ fn unspent(epsilon: &Amount, delta: &Amount, t: f64, tail: Tail) -> Option<Dd> {
     Some(value - Dd::from(16.0 * STEP * sizes))
 }
 
-/// The same in doubles, for choosing an order.
+/// The budget in doubles, for choosing an order.
 pub(super) fn estimate(epsilon: f64, ln_delta: f64, t: f64, tail: Tail) -> f64 {
     match tail {
         Tail::Privacy => epsilon + (1.0 / t).ln_1p() + (ln_delta + t.ln_1p()) / t,
@@ -64,8 +64,8 @@ pub(super) fn estimate(epsilon: f64, ln_delta: f64, t: f64, tail: Tail) -> f64 {
     }
 }
 
-/// The rho of concentrated privacy that may be spent: its Rényi divergence is at most rho a
-/// at *every* order, so any order bounds it, and the best is found by search.
+/// The rho of concentrated privacy that may be spent. The Rényi divergence is at most rho a at *every* order, so every
+/// order bounds rho; the best order is found by search.
 pub(super) fn rho(epsilon: &Amount, delta: &Amount) -> Option<Amount> {
     let order = best_order(epsilon, delta, Tail::Privacy, |t| 1.0 + t)?;
     let lower = unspent(epsilon, delta, order.get() - 1.0, Tail::Privacy)?;
@@ -74,8 +74,7 @@ pub(super) fn rho(epsilon: &Amount, delta: &Amount) -> Option<Amount> {
     (!rho.is_zero()).then_some(rho)
 }
 
-/// The order at which a cost fits most often into what may be spent; `None` if it never
-/// does.
+/// The order at which a cost fits most often into the budget; `None` if it never fits.
 pub(super) fn best_order(
     epsilon: &Amount,
     delta: &Amount,
@@ -94,7 +93,7 @@ pub(super) fn best_order(
     Order::new(1.0 + t).ok()
 }
 
-/// A t that makes a number about as small as can be: a scan, then steps that halve.
+/// A t at which a function is nearly minimal: a scan, then steps that halve.
 pub(super) fn least(value: impl Fn(f64) -> f64) -> Option<f64> {
     const STRIDE: f64 = 0.5;
     let at = |x: f64| (value(x.exp().clamp(LEAST, MOST)), x);
@@ -110,14 +109,14 @@ pub(super) fn least(value: impl Fn(f64) -> f64) -> Option<f64> {
         best = better(better(best, at(x - step)), at(x + step));
         step *= 0.5;
     }
-    // A short number: an order is stored, and shown to people.
+    // Few digits, because an order is stored and shown to people.
     let found = best.1.exp().clamp(LEAST, MOST);
     let short = format!("{:.5e}", found).parse().unwrap_or(found);
     Some(if value(short).is_finite() { short } else { found })
 }
 
-/// The largest mu, about, whose Gaussian pair is (epsilon, delta)-indistinguishable: a
-/// bisection between doubles, of which the one that was certified is kept.
+/// Nearly the largest mu whose Gaussian pair is (epsilon, delta)-indistinguishable. The result of the bisection is the
+/// double that was certified.
 pub(super) fn mu(epsilon: &Amount, delta: &Amount) -> Option<Amount> {
     let target = Epsilon::new(epsilon.lower()).ok()?;
     let fits = |mu: f64| {
@@ -126,7 +125,7 @@ pub(super) fn mu(epsilon: &Amount, delta: &Amount) -> Option<Amount> {
         let answer = plan.delta(target, &counterpoint::Options::default());
         answer.is_ok_and(|answer| answer.bracket.upper <= delta.lower())
     };
-    // At mu = epsilon/50 delta is below 1e-300, and at mu = delta below delta.
+    // At mu = epsilon/50 delta is below 1e-300, and at mu = delta it is below delta.
     let (mut low, mut high) = ((0.02 * target.get()).max(delta.lower()), 1e6_f64);
     if !fits(low) {
         return None;

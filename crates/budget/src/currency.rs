@@ -1,9 +1,9 @@
-//! What accounts add up.
+//! The quantities that accounts add up.
 
 use counterpoint::quantity::Order;
 use std::fmt;
 
-/// What an account adds up.
+/// The quantity that an account adds up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Currency {
@@ -21,7 +21,7 @@ pub enum Currency {
 }
 
 impl Currency {
-    /// The kind's name.
+    /// The currency's name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -32,7 +32,7 @@ impl Currency {
         }
     }
 
-    /// What its first total is a total of.
+    /// The name of the currency's unit.
     #[must_use]
     pub fn unit(self) -> &'static str {
         match self {

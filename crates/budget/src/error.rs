@@ -1,77 +1,77 @@
-//! Why an account says no, and why a question makes no sense to it.
+//! Errors of accounts: exceeded budgets, and queries that an account cannot charge.
 
 use crate::amount::Amount;
 use crate::currency::Currency;
 use counterpoint::loss::LossError;
-use counterpoint::quantity::OutOfRange;
+use counterpoint::quantity::OutOfRangeError;
 
-/// A definite no: the budget would be exceeded.
+/// The error if a charge would exceed an account's capacity.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("refused: {asked} of {what} is asked for and {left} is left of {capacity}")]
-pub struct Refused {
-    /// Which total, in words.
+pub struct CapacityError {
+    /// The total that would be exceeded, in words.
     pub what: &'static str,
-    /// What the query costs.
+    /// The charge of the query.
     pub asked: Amount,
-    /// What is left.
+    /// The amount that is left.
     pub left: Amount,
-    /// What there was at first.
+    /// The capacity of the account.
     pub capacity: Amount,
 }
 
-/// Why there is no filter, or no charge.
+/// Reasons why a filter cannot be made, or a query cannot be charged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FilterError {
-    /// A number outside its range.
+    /// A number is outside its range.
     #[error(transparent)]
-    Range(#[from] OutOfRange),
+    Range(#[from] OutOfRangeError),
     /// The query has no meaning under the account's terms.
     #[error(transparent)]
     Loss(#[from] LossError),
-    /// A description this kind of account cannot charge.
+    /// This kind of account cannot charge the description.
     #[error("{what} has no {needs}; legal in a {currency} account: {legal}")]
     NoCharge {
-        /// What was asked for.
+        /// The query, in words.
         what: String,
-        /// What it would need.
+        /// The property that the query lacks.
         needs: &'static str,
-        /// The kind of account.
+        /// The account's currency.
         currency: Currency,
-        /// What is accepted, in words.
+        /// The mechanisms that are accepted, in words.
         legal: &'static str,
     },
-    /// A description that no account charges.
+    /// No account can charge the description.
     #[error("{what} is not charged to accounts, only composed in plans; legal: {legal}")]
     PlansOnly {
-        /// What was asked for.
+        /// The query, in words.
         what: String,
-        /// What may be charged instead, in words.
+        /// The mechanisms that may be charged instead, in words.
         legal: &'static str,
     },
     /// No theorem covers it when interactive mechanisms are interleaved.
     #[error(
-        "zcdp with delta {delta} is asked of a concurrent account, for which nothing is proved; legal: delta 0, or a sequential account"
+        "zcdp has delta {delta} in a concurrent account, where no theorem covers it; legal: delta 0, or a sequential account"
     )]
     NotConcurrent {
-        /// Its delta.
+        /// The query's delta.
         delta: Amount,
     },
     /// An account about one part of the data, asked about another or about all of it.
     #[error(
-        "the account is about part {account:?} of the data and this is about {}; legal: partition {account:?}",
+        "the account is about part {account:?} of the data and the query about {}; legal: partition {account:?}",
         .asked.as_ref().map_or_else(|| "all of it".to_owned(), |part| format!("part {part:?}"))
     )]
     OtherPart {
         /// The account's part.
         account: String,
-        /// What was asked about; all of the data if `None`.
+        /// The part that the query is about; all of the data if `None`.
         asked: Option<String>,
     },
-    /// A share of delta that is more than all of it.
+    /// A share of delta that is not below delta.
     #[error("leaks is {leaks}; legal: from 0 up to but not including delta, {delta}")]
     Leaks {
-        /// The share set aside for the queries' own deltas.
+        /// The share for the queries' own deltas.
         leaks: Amount,
         /// The whole delta.
         delta: Amount,
@@ -85,30 +85,30 @@ pub enum FilterError {
         epsilon: Amount,
         /// The promised delta.
         delta: Amount,
-        /// Where, in words.
+        /// The order, mu or levels that were tried, in words.
         at: String,
-        /// What else would help.
+        /// Further advice, or an empty text.
         hint: &'static str,
     },
     /// The Rényi divergence cannot be had at this order.
     #[error(
-        "{what} has no known Rényi divergence of order {order}; legal: an order it is listed for"
+        "{what} has no known Rényi divergence of order {order}; legal: an order that its curve lists"
     )]
     NoDivergence {
-        /// What was asked for.
+        /// The query, in words.
         what: String,
         /// The order.
         order: f64,
     },
-    /// Nothing to choose an order by.
-    #[error("the expected use costs nothing; legal: at least one query that does")]
+    /// The expected queries cost nothing, so no order can be chosen.
+    #[error("the expected queries cost nothing; legal: at least one query with a positive cost")]
     NothingExpected,
-    /// An odometer without levels, or with too many.
+    /// An odometer whose levels are not legal.
     #[error("{what} is {value}; legal: {legal}")]
     Levels {
-        /// Which number.
+        /// The name of the number.
         what: &'static str,
-        /// Its value.
+        /// The number's value.
         value: Amount,
         /// The legal range, in words.
         legal: &'static str,

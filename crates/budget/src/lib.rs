@@ -1,39 +1,36 @@
-//! Budgets that are spent as one goes: the rules, without storage.
+//! Privacy budgets for queries that are chosen one after the other: the rules, without storage.
 //!
-//! The core speaks of parameters fixed up front. Where *they* are
-//! chosen from earlier answers, optimal composition of what happened to be asked is no
-//! bound; what is sound is one of these:
+//! The core composes plans whose parameters are fixed in advance. If parameters are chosen from earlier answers, the
+//! optimal composition of the queries that happened to be asked is no bound. These are sound:
 //!
-//! - an open account, [`Filter`]: a budget fixed first, in a currency whose sums hold
-//!   whatever is asked;
-//! - a declared plan, [`PlanAccount`]: slots fixed first, opened in any order, covered by
-//!   optimal composition of all of them;
+//! - a [`Filter`]: a budget that is fixed first, in a currency whose sums are bounds whatever is asked;
+//! - a [`PlanAccount`]: slots that are fixed first, opened in any order, and covered by the optimal composition of all slots;
 //! - an [`Odometer`]: no budget, but a bound on the loss that holds at all times at once.
 //!
-//! Amounts are exact decimals ([`Amount`]), and a state is a few totals, so that admission
-//! costs the same after a million queries. Nothing here depends on the data.
+//! Amounts are exact decimals ([`Amount`]). A state is a few totals, so admission costs the same after a million
+//! queries. Nothing here depends on the data.
 
 mod amount;
 mod charge;
 mod convert;
+mod cover;
 mod currency;
 mod curves;
-mod dominate;
 mod error;
+mod filter;
 mod odometer;
 mod order;
 mod plan;
 mod profile;
 mod query;
 mod roc;
-mod rule;
 mod terms;
 
 pub use amount::{Amount, AmountError, GRID_PLACES};
-pub use dominate::{Basis, CoverError, NotCovered, covers};
-pub use error::{FilterError, Refused};
-pub use odometer::{Level, Mileage, Odometer};
+pub use cover::{Basis, CoverError, NotCoveredError, covers};
+pub use error::{CapacityError, FilterError};
+pub use filter::Filter;
+pub use odometer::{Level, Odometer, OdometerTotals};
 pub use plan::{DeclareError, OpenError, PlanAccount, Slot};
 pub use query::{Description, Query, is_within_part};
-pub use rule::Filter;
-pub use terms::{Charge, Currency, Interleaving, Promise, Terms};
+pub use terms::{Charge, Concurrency, Currency, Promise, Terms};

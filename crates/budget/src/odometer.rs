@@ -1,45 +1,44 @@
 //! Odometers: no budget, but a bound that holds at all times at once.
 //!
-//! A level is a filter for the event that the loss ever passes its epsilon: with t = a - 1
-//! and running divergences of at most B at order a, exp(t (L - sum tau)) is a supermartingale
-//! in either direction, so that the loss ever passes epsilon with probability at most
-//! `exp(t (B - epsilon))`. The levels' probabilities add up to at most delta, so all hold at
-//! once, and the least epsilon whose level has not been passed is a bound, at every time and
-//! whenever one chooses to look.
+//! A level is a filter for the event that the loss ever exceeds its epsilon. With t = a - 1 and running divergences of
+//! at most B at order a, exp(t (L - sum tau)) is a supermartingale in either direction, so the loss ever exceeds
+//! epsilon with probability at most `exp(t (B - epsilon))`. The levels' probabilities add up to at most delta, so all
+//! levels hold at once. The least epsilon whose level has not been exceeded is a bound at every time, whenever it is
+//! read.
 
 use crate::amount::Amount;
 use crate::charge;
 use crate::convert::{self, Tail};
 use crate::error::FilterError;
 use crate::query::Query;
-use crate::terms::{Currency, Interleaving, Terms};
+use crate::terms::{Concurrency, Currency, Terms};
 use counterpoint::mechanism::Guarantee;
 use counterpoint::quantity::Order;
-use counterpoint::theorem::{Parameters, Setting, Theorem};
+use counterpoint::theorem::{ParameterChoice, Setting, Theorem};
 
-/// A bound that holds while the divergences at an order stay within a capacity.
+/// A bound on the loss that holds while the divergences at an order stay within a capacity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Level {
-    /// The bound.
+    /// The bound on the loss.
     pub epsilon: Amount,
     /// The order.
     pub order: Order,
-    /// What the divergences may add up to.
+    /// The largest sum of divergences.
     pub capacity: Amount,
 }
 
-/// What one query costs at every level, or what has been spent.
+/// The charge of one query at every level, or the sum of charges so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mileage {
-    /// Epsilons; `None` once a query has none of its own.
+pub struct OdometerTotals {
+    /// The sum of epsilons; `None` once a query has no epsilon.
     pub epsilon: Option<Amount>,
-    /// Divergences at each level's order; `None` once one is not known.
+    /// The divergences at each level's order; `None` once a divergence is unknown.
     pub divergences: Vec<Option<Amount>>,
     /// The queries' own deltas.
     pub delta: Amount,
 }
 
-/// A running bound.
+/// A running bound on the privacy loss.
 ///
 /// ```
 /// use counterpoint::Adjacency;
@@ -65,22 +64,22 @@ pub struct Odometer {
 }
 
 impl Odometer {
-    /// Levels from epsilon 0.1 to about 110, each a ninth above the one before. `leaks` is the
-    /// share of delta set aside for the queries' own deltas.
+    /// An odometer with levels from epsilon 0.1 to about 110, each a ninth above the one before. `leaks` is the share
+    /// of delta for the queries' own deltas.
     ///
     /// # Errors
     /// [`FilterError`] if an amount is not legal.
     pub fn new(delta: Amount, leaks: Amount, terms: Terms) -> Result<Self, FilterError> {
-        let tenth = Amount::from(1).over(&Amount::from(10)).unwrap_or_default();
-        let ratio = Amount::from(10).over(&Amount::from(9)).unwrap_or_default();
-        Self::with(delta, leaks, (&tenth, &ratio, 64), terms)
+        let tenth = Amount::from(1).div_up(&Amount::from(10)).unwrap_or_default();
+        let ratio = Amount::from(10).div_up(&Amount::from(9)).unwrap_or_default();
+        Self::with_levels(delta, leaks, (&tenth, &ratio, 64), terms)
     }
 
-    /// The first level, the ratio of each to the one before, and how many there are.
+    /// An odometer with given levels: the first level, the ratio of each level to the one before, and their number.
     ///
     /// # Errors
     /// [`FilterError`] if an amount is not legal, or no level leaves anything to spend.
-    pub fn with(
+    pub fn with_levels(
         delta: Amount,
         leaks: Amount,
         (first, ratio, count): (&Amount, &Amount, u32),
@@ -98,10 +97,10 @@ impl Odometer {
         if ratio <= &Amount::from(1) || ratio > &Amount::from(1000) {
             return Err(legal("the ratio of levels", ratio, "above 1, at most 1000"));
         }
-        let rest = delta.less(&leaks).filter(|rest| !rest.is_zero());
+        let rest = delta.checked_sub(&leaks).filter(|rest| !rest.is_zero());
         let rest =
             rest.ok_or_else(|| FilterError::Leaks { leaks: leaks.clone(), delta: delta.clone() })?;
-        // Halved until there are enough shares: exact.
+        // Halving until there are enough shares is exact.
         let halvings = count.next_power_of_two().trailing_zeros();
         let share = (0..halvings).fold(rest, |share, _| share.half());
         let (mut epsilon, mut levels) = (first.clone(), Vec::new());
@@ -117,32 +116,32 @@ impl Odometer {
         Ok(Self { terms, delta, leaks, levels })
     }
 
-    /// The odometer as it was stored: the levels must be those that a constructor gave.
+    /// Rebuilds an odometer from its stored parts; the levels must come from a constructor.
     #[must_use]
-    pub fn restored(delta: Amount, leaks: Amount, levels: Vec<Level>, terms: Terms) -> Self {
+    pub fn from_stored(delta: Amount, leaks: Amount, levels: Vec<Level>, terms: Terms) -> Self {
         Self { terms, delta, leaks, levels }
     }
 
-    /// Nothing spent yet.
+    /// The totals before the first query.
     #[must_use]
-    pub fn start(&self) -> Mileage {
+    pub fn start(&self) -> OdometerTotals {
         let divergences = vec![Some(Amount::ZERO); self.levels.len()];
-        Mileage { epsilon: Some(Amount::ZERO), divergences, delta: Amount::ZERO }
+        OdometerTotals { epsilon: Some(Amount::ZERO), divergences, delta: Amount::ZERO }
     }
 
-    /// What a query costs, count included.
+    /// The charge of a query, count included.
     ///
     /// # Errors
-    /// [`FilterError`] if the query has no meaning under the terms, no theorem covers it, or
-    /// there is neither an epsilon nor a divergence.
-    pub fn charge(&self, query: &Query) -> Result<Mileage, FilterError> {
+    /// [`FilterError`] if the query has no meaning under the terms, no theorem covers it, or it has neither an epsilon
+    /// nor a divergence.
+    pub fn charge(&self, query: &Query) -> Result<OdometerTotals, FilterError> {
         charge::losses(query, self.terms)?;
         let count = query.count().get();
-        let pure = charge::of(query, Currency::Sums, self.terms).ok();
+        let pure = charge::charge_once(query, Currency::Sums, self.terms).ok();
         let (mut divergences, mut delta) = (Vec::new(), None);
         let mut last = None;
         for level in &self.levels {
-            match charge::of(query, Currency::Renyi { order: level.order }, self.terms) {
+            match charge::charge_once(query, Currency::Renyi { order: level.order }, self.terms) {
                 Ok(one) => {
                     delta = Some(one.delta);
                     divergences.push(Some(one.main.times(count)));
@@ -160,13 +159,13 @@ impl Odometer {
             (None, None, None) => Amount::ZERO,
         };
         let epsilon = pure.map(|pure| pure.main.times(count));
-        Ok(Mileage { epsilon, divergences, delta: delta.times(count) })
+        Ok(OdometerTotals { epsilon, divergences, delta: delta.times(count) })
     }
 
-    /// With probability at least 1 - delta the loss has never passed this, whenever it is
-    /// read; `None` if nothing is known, or more has leaked than was set aside.
+    /// The bound that the loss has never exceeded, with probability at least 1 - delta at all times at once. `None` if
+    /// no bound is known, or the queries' own deltas exceed their share.
     #[must_use]
-    pub fn bound(&self, spent: &Mileage) -> Option<Amount> {
+    pub fn bound(&self, spent: &OdometerTotals) -> Option<Amount> {
         if spent.delta > self.leaks {
             return None;
         }
@@ -184,47 +183,47 @@ impl Odometer {
         &self.levels
     }
 
-    /// The probability with which the bound may fail, ever.
+    /// The probability that the bound ever fails.
     #[must_use]
     pub fn delta(&self) -> &Amount {
         &self.delta
     }
 
-    /// The share of it that is set aside for the queries' own deltas.
+    /// The share of delta for the queries' own deltas.
     #[must_use]
     pub fn leaks(&self) -> &Amount {
         &self.leaks
     }
 
-    /// What all queries have in common.
+    /// The terms that all queries share.
     #[must_use]
     pub fn terms(&self) -> Terms {
         self.terms
     }
 
-    /// The theorem that makes it hold.
+    /// The theorem that proves the bound.
     #[must_use]
     pub fn theorem(&self) -> Theorem {
         Theorem::RenyiOdometer
     }
 
-    /// The setting it holds in.
+    /// The setting in which the bound holds.
     #[must_use]
     pub fn setting(&self) -> Setting {
-        let concurrent = self.terms.interleaving == Interleaving::Concurrent;
-        Setting { parameters: Parameters::Adaptive, concurrent }
+        let concurrent = self.terms.concurrency == Concurrency::Concurrent;
+        Setting { parameters: ParameterChoice::Adaptive, concurrent }
     }
 }
 
-/// A level at the order that is best for many small queries, if there is any to spend.
+/// A level at the best order for many small queries; `None` if it leaves nothing to spend.
 fn level(epsilon: &Amount, share: &Amount) -> Option<Level> {
     let order = convert::best_order(epsilon, share, Tail::Ever, |t| 1.0 + t)?;
     let capacity = convert::spendable(epsilon, share, order, Tail::Ever)?;
     Some(Level { epsilon: epsilon.clone(), order, capacity })
 }
 
-impl Mileage {
-    /// Both together.
+impl OdometerTotals {
+    /// Adds two totals.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         let sum = |a: &Option<Amount>, b: &Option<Amount>| Some(a.as_ref()? + b.as_ref()?);

@@ -1,6 +1,6 @@
-//! Choosing the order of a Rényi account, once, before it is opened.
+//! Choosing the order of a Rényi account, once, before the account is opened.
 //!
-//! Any order is sound; choosing it after the first answer is not.
+//! Every order is sound. Choosing it after the first answer is not.
 
 use crate::amount::{Amount, GRID_PLACES};
 use crate::charge;
@@ -11,20 +11,20 @@ use crate::terms::{Currency, Terms};
 use counterpoint::ask::ReleaseLoss;
 use counterpoint::quantity::{Delta, Epsilon, Order};
 
-/// What is expected to be asked, ready to be rated at many orders.
-struct Expected<'a> {
+/// The expected queries, prepared so that their cost can be estimated at many orders.
+struct ExpectedQueries<'a> {
     list: Vec<(&'a Query, [ReleaseLoss; 2])>,
     terms: Terms,
 }
 
-impl<'a> Expected<'a> {
+impl<'a> ExpectedQueries<'a> {
     fn new(queries: &'a [Query], terms: Terms) -> Result<Self, FilterError> {
         let one = |query| Ok((query, charge::chargeable(query, terms)?));
         let list: Result<_, FilterError> = queries.iter().map(one).collect();
         Ok(Self { list: list?, terms })
     }
 
-    /// About what all of it costs at order 1 + t.
+    /// An estimate of the cost of all expected queries at order 1 + t.
     fn cost(&self, t: f64) -> f64 {
         let one = |(query, losses): &(&Query, [ReleaseLoss; 2])| {
             charge::estimate(losses, query, self.terms, t)
@@ -32,25 +32,26 @@ impl<'a> Expected<'a> {
         self.list.iter().map(one).sum()
     }
 
-    /// The deltas of all of it.
+    /// The sum of the queries' own deltas.
     fn leaks(&self) -> Amount {
         let one =
             |(query, losses): &(&Query, [ReleaseLoss; 2])| charge::leaks(query, self.terms, losses);
         self.list.iter().map(one).fold(Amount::ZERO, |sum, next| &sum + &next)
     }
 
-    /// The divergences of all of it at an order, as an account would charge them.
+    /// The sum of the divergences at an order, as an account would charge them.
     fn charge(&self, order: Order) -> Result<Amount, FilterError> {
         let mut sum = Amount::ZERO;
         for (query, _) in &self.list {
-            let one = charge::of(query, Currency::Renyi { order }, self.terms)?;
+            let one = charge::charge_once(query, Currency::Renyi { order }, self.terms)?;
             sum = &sum + &one.times(query.count().get()).main;
         }
         Ok(sum)
     }
 }
 
-/// The order at which the expected use fits most often, and the deltas it needs; or with these deltas, if they are given.
+/// Chooses the order at which the expected queries fit most often, and the share of delta for their own deltas unless
+/// the share is given.
 pub(super) fn choose(
     epsilon: &Amount,
     delta: &Amount,
@@ -58,7 +59,7 @@ pub(super) fn choose(
     expected: &[Query],
     terms: Terms,
 ) -> Result<(Order, Amount), FilterError> {
-    let expected = Expected::new(expected, terms)?;
+    let expected = ExpectedQueries::new(expected, terms)?;
     let small_ones = expected.list.is_empty();
     let needed = || if small_ones { delta.half() } else { expected.leaks() };
     let leaks = leaks.unwrap_or_else(needed);
@@ -66,7 +67,7 @@ pub(super) fn choose(
     if !small_ones && expected.cost(1.0) <= 0.0 {
         return Err(FilterError::NothingExpected);
     }
-    // Of many small queries the divergence is nearly proportional to the order.
+    // The divergence of many small queries is nearly proportional to the order.
     let cost = |t: f64| if small_ones { 1.0 + t } else { expected.cost(t) };
     let order = convert::best_order(epsilon, &rest, Tail::Privacy, cost);
     let order = order.ok_or_else(|| FilterError::NoBudget {
@@ -78,15 +79,14 @@ pub(super) fn choose(
     Ok((order, leaks))
 }
 
-/// The least epsilon for which all of the expected use fits, with the order and the deltas
-/// that takes.
-pub(super) fn needed(
+/// The least epsilon that admits all expected queries, with its order and the share of delta for their own deltas.
+pub(super) fn least_epsilon(
     delta: &Amount,
     expected: &[Query],
     terms: Terms,
 ) -> Result<(Amount, Order, Amount), FilterError> {
     Delta::new(delta.upper())?;
-    let expected = Expected::new(expected, terms)?;
+    let expected = ExpectedQueries::new(expected, terms)?;
     let leaks = expected.leaks();
     let rest = rest(delta, &leaks)?;
     if expected.cost(1.0) <= 0.0 {
@@ -104,7 +104,7 @@ pub(super) fn needed(
         match convert::budget(&epsilon, &rest, order) {
             Some(budget) if budget >= total => return Ok((epsilon, order, leaks)),
             Some(budget) => {
-                let short = total.less(&budget).unwrap_or_default();
+                let short = total.checked_sub(&budget).unwrap_or_default();
                 epsilon = &epsilon + &short;
             }
             None => epsilon = &epsilon + &total,
@@ -119,6 +119,6 @@ pub(super) fn needed(
 }
 
 fn rest(delta: &Amount, leaks: &Amount) -> Result<Amount, FilterError> {
-    let rest = delta.less(leaks).filter(|rest| !rest.is_zero());
+    let rest = delta.checked_sub(leaks).filter(|rest| !rest.is_zero());
     rest.ok_or_else(|| FilterError::Leaks { leaks: leaks.clone(), delta: delta.clone() })
 }

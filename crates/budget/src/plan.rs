@@ -1,39 +1,38 @@
-//! Declared plans: slots fixed first, opened in any order.
+//! Declared plans: slots are fixed first and opened in any order.
 //!
-//! Every mechanism that a slot dominates is a randomized function of the slot's pair. All
-//! pairs could have been drawn before the first question; everything after is
-//! post-processing, whatever order the slots are opened in and whatever that depends on. So
-//! *optimal* composition of the whole declaration covers it.
+//! Every mechanism that a slot dominates is a randomized function of the slot's pair. All pairs could have been drawn
+//! before the first question; everything after that is post-processing, in whatever order the slots are opened and
+//! whatever that order depends on. So the *optimal* composition of the whole declaration covers it.
 
 use crate::amount::Amount;
 use crate::charge;
-use crate::dominate::{Basis, CoverError, covers};
+use crate::cover::{Basis, CoverError, covers};
 use crate::error::FilterError;
+use crate::filter::Filter;
 use crate::query::Query;
-use crate::rule::Filter;
-use crate::terms::{Interleaving, Terms};
+use crate::terms::{Concurrency, Terms};
 use counterpoint::ask::{Answer, AskError, Options};
-use counterpoint::quantity::{Count, Delta, Epsilon, Group};
-use counterpoint::theorem::{Parameters, Setting};
+use counterpoint::quantity::{Count, Delta, Epsilon, GroupSize};
+use counterpoint::theorem::{ParameterChoice, Setting};
 use counterpoint::{Plan, PlanError};
 
-/// A slot of a plan: so many openings for what it dominates.
+/// A slot of a plan: a number of openings for mechanisms that it dominates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slot {
-    /// What was declared; its count is how many openings there are in all.
+    /// The declared query; its count is the total number of openings.
     pub declared: Query,
-    /// How many of them have been used.
+    /// The number of openings that have been used.
     pub used: u64,
 }
 
 impl Slot {
-    /// The part of the data that it is about, and with it every account opened in it.
+    /// The part of the data that the slot, and every account opened in it, is about.
     #[must_use]
     pub fn part(&self) -> Option<&str> {
         self.declared.part().map(|part| &**part)
     }
 
-    /// How many openings are left.
+    /// The number of openings that are left.
     #[must_use]
     pub fn left(&self) -> u64 {
         self.declared.count().get().saturating_sub(self.used)
@@ -66,33 +65,33 @@ pub struct PlanAccount {
     slots: Vec<Slot>,
 }
 
-/// Why a plan says no.
+/// Reasons why a plan refuses to open a slot.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// A definite no: too few openings are left.
+    /// Too few openings are left.
     #[error("slot {}: {asked} openings are asked for and {left} are left", .slot + 1)]
     NoneLeft {
-        /// Which slot, from 0.
+        /// The slot's index, from 0.
         slot: usize,
-        /// How many were asked for.
+        /// The number of openings requested.
         asked: u64,
-        /// How many are left.
+        /// The number of openings left.
         left: u64,
     },
     /// There is no such slot.
     #[error("slot {} is asked for; legal: 1 to {slots}", .slot + 1)]
     NoSuchSlot {
-        /// Which slot, from 0.
+        /// The slot's index, from 0.
         slot: usize,
-        /// How many slots there are.
+        /// The number of slots.
         slots: usize,
     },
-    /// A filter with other terms than the plan's. (A promise about a group is none about one
-    /// person, which is what a slot describes.)
-    #[error("the filter's terms do not fit the plan's; legal: the same, with group 1")]
+    /// A filter whose terms differ from the plan's. (A promise about a group does not bound the loss of one person,
+    /// which a slot describes.)
+    #[error("the filter's terms differ from the plan's; legal: the same terms, with group 1")]
     OtherTerms,
-    /// Not covered by the slot, or without a meaning.
+    /// The query is not covered by the slot, or has no meaning.
     #[error(transparent)]
     Cover(#[from] CoverError),
 }
@@ -103,25 +102,25 @@ impl From<FilterError> for OpenError {
     }
 }
 
-/// Why slots make no plan.
+/// Reasons why slots do not form a plan.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeclareError {
-    /// The slots cannot be put together.
+    /// The slots cannot be composed.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// A slot without a meaning under the terms, or that no theorem covers.
+    /// A slot has no meaning under the terms, or no theorem covers it.
     #[error("slot {}: {error}", .slot + 1)]
     Slot {
-        /// Which slot, from 0.
+        /// The slot's index, from 0.
         slot: usize,
-        /// Why.
+        /// The reason.
         error: FilterError,
     },
 }
 
 impl PlanAccount {
-    /// Declares all slots; a query's count is how many openings it gives.
+    /// Declares all slots; a query's count is its number of openings.
     ///
     /// # Errors
     /// [`DeclareError`] naming the slot that has no meaning, or that no theorem covers.
@@ -130,16 +129,16 @@ impl PlanAccount {
             charge::losses(query, terms).map_err(|error| DeclareError::Slot { slot, error })?;
         }
         let releases = declared.iter().map(|query| query.release().clone());
-        let plan = Plan::with(releases, Some(terms.adjacency), terms.group)?;
+        let plan = Plan::for_neighbours(releases, Some(terms.adjacency), terms.group)?;
         let slots = declared.iter().map(|query| Slot { declared: query.clone(), used: 0 });
         Ok(Self { terms, plan, slots: slots.collect(), declared })
     }
 
-    /// The account as it was stored: the declaration, and the slots as they are now.
+    /// Rebuilds an account from its stored declaration and the current state of its slots.
     ///
     /// # Errors
     /// As [`PlanAccount::new`].
-    pub fn restored(
+    pub fn from_stored(
         declared: Vec<Query>,
         slots: Vec<Slot>,
         terms: Terms,
@@ -147,8 +146,8 @@ impl PlanAccount {
         Ok(Self { slots, ..Self::new(declared, terms)? })
     }
 
-    /// The least epsilon at which the whole declaration is private: what the account
-    /// guarantees from the day it is opened. A slot never opened is not refunded.
+    /// The least epsilon at which the whole declaration is private: the guarantee of the account from the day it is
+    /// opened. Slots that are never opened are not refunded.
     ///
     /// # Errors
     /// See [`AskError`].
@@ -164,11 +163,11 @@ impl PlanAccount {
         self.plan.delta(epsilon, options)
     }
 
-    /// Whether the whole declaration is certified to be (epsilon, delta)-private.
+    /// True if the whole declaration is certified to be (epsilon, delta)-private.
     ///
     /// # Errors
     /// See [`AskError`].
-    pub fn keeps(
+    pub fn satisfies(
         &self,
         epsilon: &Amount,
         delta: &Amount,
@@ -179,10 +178,10 @@ impl PlanAccount {
         Ok(answer.bracket.upper <= delta.lower())
     }
 
-    /// Uses openings of a slot for a query, count included.
+    /// Uses openings of a slot for a query, as many as its count.
     ///
     /// # Errors
-    /// [`OpenError`]; the account is then as before.
+    /// [`OpenError`]; the account is then unchanged.
     pub fn open(&mut self, slot: usize, query: &Query) -> Result<Basis, OpenError> {
         let asked = query.count().get();
         let declared = self.available(slot, asked)?.declared.clone();
@@ -192,17 +191,17 @@ impl PlanAccount {
         Ok(basis)
     }
 
-    /// Uses one opening of a slot for an open account of its own, which may then be spent as
-    /// one goes: what the account promises has to be within the slot. It is about the slot's
-    /// part of the data ([`Slot::part`], [`super::is_within_part`]).
+    /// Uses one opening of a slot for a filter account, whose queries are then chosen one after the other. The slot
+    /// must cover the account's promise. The account is about the slot's part of the data ([`Slot::part`],
+    /// [`super::is_within_part`]).
     ///
     /// # Errors
-    /// [`OpenError`]; the account is then as before.
+    /// [`OpenError`]; the account is then unchanged.
     pub fn open_filter(&mut self, slot: usize, filter: &Filter) -> Result<Basis, OpenError> {
         let own = filter.terms();
-        let sequential = own.interleaving == Interleaving::Sequential
-            && self.terms.interleaving == Interleaving::Concurrent;
-        let alone = own.group == Group::ONE && self.terms.group == Group::ONE;
+        let sequential = own.concurrency == Concurrency::Sequential
+            && self.terms.concurrency == Concurrency::Concurrent;
+        let alone = own.group == GroupSize::ONE && self.terms.group == GroupSize::ONE;
         if own.adjacency != self.terms.adjacency || sequential || !alone {
             return Err(OpenError::OtherTerms);
         }
@@ -214,11 +213,11 @@ impl PlanAccount {
         Ok(basis)
     }
 
-    /// Exchanges unused openings, given as (slot, how many), for new slots about the same part
-    /// of the data, if they cover these. The guarantee stays that of the first declaration.
+    /// Exchanges unused openings, given as (slot, number), for new slots about the same part of the data, if the unused
+    /// openings cover the new slots. The guarantee remains that of the first declaration.
     ///
     /// # Errors
-    /// [`OpenError`], also where it is merely undecided; the account is then as before.
+    /// [`OpenError`], also if covering is undecided; the account is then unchanged.
     pub fn recut(&mut self, unused: &[(usize, u64)], into: Vec<Query>) -> Result<Basis, OpenError> {
         let mut given = Vec::new();
         for (place, &(slot, asked)) in unused.iter().enumerate() {
@@ -250,29 +249,29 @@ impl PlanAccount {
         }
     }
 
-    /// What was declared at first.
+    /// The first declaration.
     #[must_use]
     pub fn declared(&self) -> &[Query] {
         &self.declared
     }
 
-    /// The slots as they are now: those declared, and those cut from them since.
+    /// The current slots: those declared first, and those exchanged for them since.
     #[must_use]
     pub fn slots(&self) -> &[Slot] {
         &self.slots
     }
 
-    /// What all slots have in common.
+    /// The terms that all queries share.
     #[must_use]
     pub fn terms(&self) -> Terms {
         self.terms
     }
 
-    /// The setting the guarantee holds in: slots fixed first, their order and the mechanisms
-    /// in them chosen as one goes.
+    /// The setting in which the guarantee holds: slots are fixed first; their order and the mechanisms in them are
+    /// chosen later.
     #[must_use]
     pub fn setting(&self) -> Setting {
-        let concurrent = self.terms.interleaving == Interleaving::Concurrent;
-        Setting { parameters: Parameters::Fixed, concurrent }
+        let concurrent = self.terms.concurrency == Concurrency::Concurrent;
+        Setting { parameters: ParameterChoice::Fixed, concurrent }
     }
 }

@@ -1,9 +1,8 @@
 //! Domination by profiles.
 //!
-//! With x = exp(e), the profile of finitely many losses is a chain of lines in x with corners
-//! at the losses, flat beyond the largest; every profile is convex in x and starts from 1 at
-//! x = 0. So a profile that is within the chain at each corner is within it everywhere.
-//! Corners at negative losses are those of the other direction at positive ones.
+//! With x = exp(e), the profile of finitely many losses is a chain of lines in x with corners at the losses, constant
+//! beyond the largest. Every profile is convex in x and is 1 at x = 0. So a profile that is within the chain at each
+//! corner is within it everywhere. Corners at negative losses are corners of the other direction at positive losses.
 
 use crate::amount::Amount;
 use crate::charge;
@@ -15,20 +14,20 @@ use counterpoint::ask::{DirectedLoss, ReleaseLoss};
 use counterpoint::loss::Direction;
 use counterpoint::mechanism::Release;
 use counterpoint::quantity::{Count, Epsilon, Tolerance};
-use counterpoint::watch::{Go, Watch};
+use counterpoint::watch::{Control, Watch};
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::{Dd, STEP, UNIT};
 use std::cell::Cell;
 
-/// With more corners than this nothing is decided.
+/// The largest number of corners; with more, the comparison is undecided.
 const MOST_CORNERS: usize = 400;
 
-/// The steps after which a question is left undecided. One is taken for each delta that is asked for, and whenever its
-/// computation says that it goes on, every few milliseconds at most.
+/// The number of steps after which a comparison is undecided. Each delta takes one step, and so does each progress call
+/// of its computation, which comes every few milliseconds at most.
 const MOST_STEPS: u64 = 30_000;
 
-/// What is left of the work that a question may take. Steps are counted and not timed, so that it has one answer on every
-/// machine, today and when a history is verified.
+/// The steps that are left for one comparison. Steps are counted and not timed, so a comparison has the same result on
+/// every machine, and again when a history is verified.
 pub(super) struct Work(Cell<u64>);
 
 impl Default for Work {
@@ -38,14 +37,14 @@ impl Default for Work {
 }
 
 impl Work {
-    /// Takes so many steps; `None` if they are not left.
+    /// Takes steps; `None` if fewer are left.
     pub(super) fn take(&self, steps: u64) -> Option<()> {
         let left = self.0.get().checked_sub(steps);
         self.0.set(left.unwrap_or(0));
         left.map(drop)
     }
 
-    /// The delta of losses at an epsilon, if there is work left for it.
+    /// The delta of a loss at an epsilon, if enough steps are left.
     fn delta(
         &self,
         whole: DirectedLoss<'_>,
@@ -53,21 +52,22 @@ impl Work {
         tolerance: Tolerance,
     ) -> Option<Bracket> {
         self.take(1)?;
-        let counted = |_: f64| if self.take(1).is_some() { Go::On } else { Go::Stop };
-        let options = Options { tolerance, watch: Watch::with(&counted), ..Options::default() };
+        let counted =
+            |_: f64| if self.take(1).is_some() { Control::Continue } else { Control::Stop };
+        let options = Options { tolerance, watch: Watch::new(&counted), ..Options::default() };
         whole.delta(epsilon, &options).ok().map(|answer| answer.bracket)
     }
 }
 
-/// Queries and how many of each.
-type Counted = [(Query, u64)];
+/// Queries, each once, with their counts.
+type QueryCounts = [(Query, u64)];
 
-/// Whether finitely many losses dominate others; `None` if that cannot be told. Slots that
-/// are no pairs are left out, as there is no profile that they surely reach, and so are those
-/// with more losses.
+/// True if the slots, as finitely many losses, dominate the opened queries; `None` if that is undecided. Slots that are
+/// not pairs are left out, because they have no profile that is surely reached; so are slots with infinitely many
+/// losses.
 pub(super) fn dominates(
-    slots: &Counted,
-    opened: &Counted,
+    slots: &QueryCounts,
+    opened: &QueryCounts,
     terms: Terms,
     work: &Work,
 ) -> Option<bool> {
@@ -76,7 +76,7 @@ pub(super) fn dominates(
     if is_beyond(&slots, opened, terms) {
         return Some(false);
     }
-    let above = plan(&slots, terms, Query::beneath)?;
+    let above = plan(&slots, terms, Query::lower_release)?;
     let below = plan(opened, terms, |query| Some(query.once()))?;
     let top_is_within = top_is_within(&slots, opened, terms);
     let directions: &[Direction] = if above.has_one_loss() && below.has_one_loss() {
@@ -85,14 +85,14 @@ pub(super) fn dominates(
         &[Direction::Remove, Direction::Add]
     };
     for &direction in directions {
-        let (above, below) = (above.directed(direction)?, below.directed(direction)?);
-        // Beyond the slots' largest loss nothing is left for what has none.
+        let (above, below) = (above.directed_loss(direction)?, below.directed_loss(direction)?);
+        // Beyond the slots' largest loss their delta is zero if they have no leak.
         if !above.has_leak() && !below.is_bounded() {
             return Some(false);
         }
         let mut corners = above.values(MOST_CORNERS)?;
         corners.sort_by(|a, b| b.hi.total_cmp(&a.hi).then(b.lo.total_cmp(&a.lo)));
-        // The slots' epsilons were rounded down, by one unit in the last place at most.
+        // The slots' epsilons were rounded down, by at most one unit in the last place.
         let rounded = 4.0 * UNIT * corners.first()?.hi.abs();
         let known = usize::from(top_is_within);
         for &corner in corners.iter().skip(known) {
@@ -104,32 +104,36 @@ pub(super) fn dominates(
     Some(true)
 }
 
-/// The least that a symmetric pair is apart in total variation: delta at epsilon zero.
+/// A lower bound on the total variation distance of a symmetric pair, which is delta at epsilon zero.
 pub(super) fn total_variation(slot: &Query, terms: Terms, work: &Work) -> Option<f64> {
-    // A range stands for all mechanisms with it, and its Rényi curve is lower than its pair's.
+    // A range stands for all mechanisms within it, and its Rényi curve is lower than its pair's.
     stands_for(slot, terms, ReleaseLoss::is_of_one_pair).then_some(())?;
-    let plan = plan(&[(slot.clone(), 1)], terms, Query::beneath)?;
-    let whole = plan.has_one_loss().then(|| plan.directed(Direction::Remove))??;
+    let plan = plan(&[(slot.clone(), 1)], terms, Query::lower_release)?;
+    let whole = plan.has_one_loss().then(|| plan.directed_loss(Direction::Remove))??;
     let zero = Epsilon::new(0.0).ok()?;
     work.take(1)?;
     whole.delta(zero, &Options::default()).ok().map(|answer| answer.bracket.lower)
 }
 
-/// Whether a description has a certain loss in each direction.
+/// True if the loss of a description meets a condition in each direction.
 fn stands_for(query: &Query, terms: Terms, holds: impl Fn(&ReleaseLoss) -> bool) -> bool {
     charge::losses(query, terms).is_ok_and(|both| both.iter().all(holds))
 }
 
-fn plan(list: &Counted, terms: Terms, once: impl Fn(&Query) -> Option<Release>) -> Option<Plan> {
+fn plan(
+    list: &QueryCounts,
+    terms: Terms,
+    once: impl Fn(&Query) -> Option<Release>,
+) -> Option<Plan> {
     let release = |(query, count): &(Query, u64)| {
         Some(Release { count: Count::new(*count).ok()?, ..once(query)? })
     };
     let releases: Vec<Release> = list.iter().map(release).collect::<Option<_>>()?;
-    Plan::with(releases, Some(terms.adjacency), terms.group).ok()
+    Plan::for_neighbours(releases, Some(terms.adjacency), terms.group).ok()
 }
 
-/// Whether a profile is within another at a corner of it, known to some 80 bits but for how
-/// it was rounded: a little to the left for the one, a little to the right for the other.
+/// True if the profile `below` is at most the profile `above` at a corner. Corners are known to some 80 bits, apart
+/// from the rounding of the description; so `above` is taken a little to the right and `below` a little to the left.
 fn is_within(
     above: DirectedLoss<'_>,
     below: DirectedLoss<'_>,
@@ -142,7 +146,7 @@ fn is_within(
         return Some(true);
     }
     let legal = |x: f64| Epsilon::new(if x < 1e-100 { 0.0 } else { x }).ok();
-    // Most are told apart by a few digits.
+    // A few digits decide most comparisons.
     for digits in [1e-3, 1e-6, 1e-9] {
         let tolerance = Tolerance::new(digits).ok()?;
         let most = work.delta(above, legal(right.max(1e-100))?, tolerance)?;
@@ -157,9 +161,9 @@ fn is_within(
     Some(false)
 }
 
-/// Whether the largest loss and the leak of guarantees are within those of others, by exact
-/// amounts: beyond the largest loss only the leaks are left.
-fn top_is_within(slots: &Counted, opened: &Counted, terms: Terms) -> bool {
+/// True if the largest loss and the leak of the opened queries are within those of the slots, by exact amounts. Applies
+/// to slots that are guarantees: beyond the largest loss only leaks are left.
+fn top_is_within(slots: &QueryCounts, opened: &QueryCounts, terms: Terms) -> bool {
     let stated = |(slot, _): &(Query, u64)| {
         matches!(slot.description(), Description::ApproxDp { .. }) && terms.group.get() == 1
     };
@@ -169,20 +173,20 @@ fn top_is_within(slots: &Counted, opened: &Counted, terms: Terms) -> bool {
             .is_some_and(|((most, least), (sum, kept))| sum <= most && kept >= least)
 }
 
-/// Whether the largest loss is above that of slots without a leak: then nothing has to be computed.
-fn is_beyond(slots: &Counted, opened: &Counted, terms: Terms) -> bool {
+/// True if the largest loss is above that of slots without a leak. Then no profile has to be computed.
+fn is_beyond(slots: &QueryCounts, opened: &QueryCounts, terms: Terms) -> bool {
     labels(slots, terms)
         .zip(labels(opened, terms))
         .is_some_and(|((most, least), (sum, _))| sum > most && least == Amount::from(1))
 }
 
-/// The largest loss and the chance that nothing leaks, all together.
-fn labels(list: &Counted, terms: Terms) -> Option<(Amount, Amount)> {
+/// The sum of the largest losses, and the probability that no query leaks.
+fn labels(list: &QueryCounts, terms: Terms) -> Option<(Amount, Amount)> {
     let (mut sum, mut kept, mut leaks) = (Amount::ZERO, Amount::from(1), 0_u64);
     for (query, count) in list {
-        let label = charge::of(query, Currency::Sums, terms).ok()?;
+        let label = charge::charge_once(query, Currency::Sums, terms).ok()?;
         sum = &sum + &label.main.times(*count);
-        let keep = Amount::from(1).less(&label.delta)?;
+        let keep = Amount::from(1).checked_sub(&label.delta)?;
         leaks = leaks.saturating_add(if label.delta.is_zero() { 0 } else { *count });
         for _ in 0..if label.delta.is_zero() { 0 } else { (*count).min(65) } {
             kept = &kept * &keep;

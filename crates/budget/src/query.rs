@@ -1,17 +1,17 @@
-//! What is asked of an account: a description whose amounts are exact.
+//! Queries to accounts: descriptions whose amounts are exact.
 
 use crate::amount::Amount;
 use crate::error::FilterError;
 use counterpoint::mechanism::{Guarantee, Mechanism, Release, RenyiCurve};
 use counterpoint::quantity::{
-    Count, Delta, Epsilon, Mu, Noise, Order, OutOfRange, Rho, Sensitivity,
+    Count, Delta, Epsilon, Mu, NoiseScale, Order, OutOfRangeError, Rho, Sensitivity,
 };
 use std::sync::Arc;
 
-/// A release that is asked for, or a slot that is declared.
+/// A release to be charged to an account, or a slot to be declared.
 ///
-/// Descriptions whose cost is a decimal amount keep it exactly. Wherever doubles are needed
-/// they are rounded to the safe side: epsilons, deltas and sensitivities up, noise down.
+/// Descriptions whose cost is a decimal amount keep it exactly. Where doubles are needed, amounts are rounded to the
+/// safe side: epsilons, deltas and sensitivities up, noise down.
 ///
 /// ```
 /// use counterpoint_budget::Query;
@@ -23,11 +23,11 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
     description: Description,
-    /// The same in doubles, on the safe side; the count and the part are kept here.
+    /// The description in doubles, rounded to the safe side; it also stores the count and the part.
     rounded: Release,
 }
 
-/// What a [`Query`] describes.
+/// The mechanism that a [`Query`] describes.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Description {
@@ -42,17 +42,17 @@ pub enum Description {
     Laplace {
         /// The noise's scale.
         scale: Amount,
-        /// How far one person can move the number.
+        /// The largest change of the number by one person.
         sensitivity: Amount,
     },
     /// A number or vector plus Gaussian noise.
     Gaussian {
         /// The noise's standard deviation.
         sigma: Amount,
-        /// How far, in Euclidean norm, one person can move it.
+        /// The largest change by one person, in Euclidean norm.
         sensitivity: Amount,
     },
-    /// Any mechanism with this concentrated privacy, but for a leak.
+    /// Any mechanism with this concentrated privacy, except for a leak.
     Zcdp {
         /// The slope of its Rényi curve.
         rho: Amount,
@@ -61,17 +61,17 @@ pub enum Description {
     },
     /// Any mechanism with this Gaussian privacy.
     Gdp {
-        /// It is no easier to attack than N(0, 1) against N(mu, 1).
+        /// The distance of N(0, 1) and N(mu, 1), which the mechanism's outputs do not exceed.
         mu: Amount,
     },
-    /// Any mechanism with a Rényi divergence of at most so much at one order.
+    /// Any mechanism whose Rényi divergence at one order is bounded.
     Renyi {
         /// The order.
         order: Order,
-        /// The divergence, in both directions.
+        /// The bound on the divergence, in both directions.
         tau: Amount,
     },
-    /// Any other, or any on a Poisson sample; its numbers are exactly the doubles given.
+    /// Any other mechanism, or any mechanism on a Poisson sample; its numbers are exactly the doubles given.
     Other(Mechanism),
 }
 
@@ -79,40 +79,40 @@ impl Query {
     /// Any mechanism with an (epsilon, delta) guarantee.
     ///
     /// # Errors
-    /// [`OutOfRange`] naming the amount that is not legal.
-    pub fn approx_dp(epsilon: Amount, delta: Amount) -> Result<Self, OutOfRange> {
+    /// [`OutOfRangeError`] naming the amount that is not legal.
+    pub fn approx_dp(epsilon: Amount, delta: Amount) -> Result<Self, OutOfRangeError> {
         Self::of(Description::ApproxDp { epsilon, delta })
     }
 
     /// A number plus Laplace noise.
     ///
     /// # Errors
-    /// [`OutOfRange`] naming the amount that is not legal.
-    pub fn laplace(scale: Amount, sensitivity: Amount) -> Result<Self, OutOfRange> {
+    /// [`OutOfRangeError`] naming the amount that is not legal.
+    pub fn laplace(scale: Amount, sensitivity: Amount) -> Result<Self, OutOfRangeError> {
         Self::of(Description::Laplace { scale, sensitivity })
     }
 
     /// A number or vector plus Gaussian noise.
     ///
     /// # Errors
-    /// [`OutOfRange`] naming the amount that is not legal.
-    pub fn gaussian(sigma: Amount, sensitivity: Amount) -> Result<Self, OutOfRange> {
+    /// [`OutOfRangeError`] naming the amount that is not legal.
+    pub fn gaussian(sigma: Amount, sensitivity: Amount) -> Result<Self, OutOfRangeError> {
         Self::of(Description::Gaussian { sigma, sensitivity })
     }
 
-    /// Any mechanism with this concentrated privacy, but for a leak.
+    /// Any mechanism with this concentrated privacy, except for a leak.
     ///
     /// # Errors
-    /// [`OutOfRange`] naming the amount that is not legal.
-    pub fn zcdp(rho: Amount, delta: Amount) -> Result<Self, OutOfRange> {
+    /// [`OutOfRangeError`] naming the amount that is not legal.
+    pub fn zcdp(rho: Amount, delta: Amount) -> Result<Self, OutOfRangeError> {
         Self::of(Description::Zcdp { rho, delta })
     }
 
     /// Any mechanism with this Gaussian privacy.
     ///
     /// # Errors
-    /// [`OutOfRange`] if mu is not legal.
-    pub fn gdp(mu: Amount) -> Result<Self, OutOfRange> {
+    /// [`OutOfRangeError`] if mu is not legal.
+    pub fn gdp(mu: Amount) -> Result<Self, OutOfRangeError> {
         Self::of(Description::Gdp { mu })
     }
 
@@ -120,76 +120,75 @@ impl Query {
     /// directions.
     ///
     /// # Errors
-    /// [`OutOfRange`] if tau is not legal.
-    pub fn renyi(order: Order, tau: Amount) -> Result<Self, OutOfRange> {
+    /// [`OutOfRangeError`] if tau is not legal.
+    pub fn renyi(order: Order, tau: Amount) -> Result<Self, OutOfRangeError> {
         Self::of(Description::Renyi { order, tau })
     }
 
-    fn of(description: Description) -> Result<Self, OutOfRange> {
+    fn of(description: Description) -> Result<Self, OutOfRangeError> {
         let mechanism = description.rounded(Side::Above)?;
         let rounded = Release { mechanism, rate: None, count: Count::ONE, part: None };
         Ok(Self { description, rounded })
     }
 
-    /// The same, this many times.
+    /// The query with another count.
     #[must_use]
     pub fn times(mut self, count: Count) -> Self {
         self.rounded.count = count;
         self
     }
 
-    /// The same about one part of the data. An account is charged as if it were about all of
-    /// it; a plan takes parts into account.
+    /// The query about one part of the data. An account charges it like a query about all data; a plan uses its part.
     #[must_use]
     pub fn about(mut self, part: Option<Arc<str>>) -> Self {
         self.rounded.part = part;
         self
     }
 
-    /// What is described.
+    /// The mechanism that is described.
     #[must_use]
     pub fn description(&self) -> &Description {
         &self.description
     }
 
-    /// How many times.
+    /// The number of runs.
     #[must_use]
     pub fn count(&self) -> Count {
         self.rounded.count
     }
 
-    /// The part of the data it is about.
+    /// The part of the data that the query is about.
     #[must_use]
     pub fn part(&self) -> Option<&Arc<str>> {
         self.rounded.part.as_ref()
     }
 
-    /// A release in doubles that costs at least as much.
+    /// A release in doubles that costs at least as much as the query.
     #[must_use]
     pub fn release(&self) -> &Release {
         &self.rounded
     }
 
-    /// The release once.
+    /// The release with count one, about all data.
     pub(super) fn once(&self) -> Release {
         Release { count: Count::ONE, part: None, ..self.rounded.clone() }
     }
 
-    /// A release in doubles that costs at most as much, once: what a slot surely covers.
-    /// `None` where rounding leaves the legal range.
-    pub(super) fn beneath(&self) -> Option<Release> {
-        let mechanism = self.description.rounded(Side::Beneath).ok()?;
+    /// A release in doubles, with count one, that costs at most as much: a slot surely covers it. `None` where rounding
+    /// leaves the legal range.
+    pub(super) fn lower_release(&self) -> Option<Release> {
+        let mechanism = self.description.rounded(Side::Below).ok()?;
         Some(Release { mechanism, ..self.once() })
     }
 
-    /// Whether it is run on a Poisson sample.
+    /// True if the query runs on a Poisson sample.
     pub(super) fn is_sampled(&self) -> bool {
         self.rounded.rate.is_some_and(|rate| rate.get() < 1.0)
     }
 }
 
-/// Whether a query may be asked of an account that is about a part of the data, or about all
-/// of it: it has to say that it is about that very part, or may be about any.
+/// Checks that a query may be charged to an account. An account about a part of the data accepts queries about that
+/// part only; an account about all data accepts every query.
 ///
 /// ```
 /// use counterpoint_budget::{Query, is_within_part};
@@ -212,22 +211,21 @@ pub fn is_within_part(account: Option<&str>, query: &Query) -> Result<(), Filter
     }
 }
 
-/// On which side of the exact amounts doubles are.
+/// The side of the exact amounts on which doubles lie.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
-    /// They cost at least as much.
+    /// The doubles cost at least as much.
     Above,
-    /// They cost at most as much.
-    Beneath,
+    /// The doubles cost at most as much.
+    Below,
 }
 
 impl Description {
-    /// The mechanism in doubles: what costs is rounded to the side asked for, noise to the
-    /// other.
-    fn rounded(&self, side: Side) -> Result<Mechanism, OutOfRange> {
+    /// The mechanism in doubles: costs are rounded to the given side, noise to the other side.
+    fn rounded(&self, side: Side) -> Result<Mechanism, OutOfRangeError> {
         let to = |amount: &Amount, up: bool| if up { amount.upper() } else { amount.lower() };
         let cost = |amount: &Amount| to(amount, side == Side::Above);
-        let noise = |amount: &Amount| Noise::new(to(amount, side == Side::Beneath));
+        let noise = |amount: &Amount| NoiseScale::new(to(amount, side == Side::Below));
         Ok(match self {
             Self::ApproxDp { epsilon, delta } => {
                 Mechanism::ApproxDp(Guarantee::new(cost(epsilon), cost(delta))?)
@@ -250,15 +248,15 @@ impl Description {
     }
 }
 
-/// A curve that says something about one order.
-fn one_order(order: Order, tau: f64) -> Result<RenyiCurve, OutOfRange> {
+/// A Rényi curve with one order.
+fn one_order(order: Order, tau: f64) -> Result<RenyiCurve, OutOfRangeError> {
     let (quantity, legal) = ("tau", Epsilon::LEGAL);
     let curve = RenyiCurve::new(&[order.get()], &[tau]);
-    curve.map_err(|_| OutOfRange { quantity, value: tau, legal })
+    curve.map_err(|_| OutOfRangeError { quantity, value: tau, legal })
 }
 
 impl From<Release> for Query {
-    /// The numbers are the doubles given, exactly.
+    /// Converts a release; the query's amounts are exactly the release's doubles.
     fn from(release: Release) -> Self {
         let exact = |value: f64| Amount::from_f64(value).unwrap_or_default();
         let sampled = release.rate.is_some_and(|rate| rate.get() < 1.0);
@@ -288,7 +286,7 @@ impl From<Release> for Query {
     }
 }
 
-/// A curve with one point, exactly.
+/// The exact description of a curve with one point.
 fn of_one_order(curve: &RenyiCurve) -> Option<Description> {
     let &[(order, tau)] = curve.points() else { return None };
     Some(Description::Renyi { order: Order::new(order).ok()?, tau: Amount::from_f64(tau)? })

@@ -1,28 +1,27 @@
-//! Finite pairs, decided exactly.
+//! Exact domination of finite pairs.
 //!
-//! The best test of P against Q at a false-alarm rate x finds P with probability g(x), a
-//! concave function through the running sums of (q, p), outcomes sorted by falling p/q. One
-//! pair dominates another iff its g is nowhere below (KOV Theorem II.5, after Blackwell),
-//! and that holds iff it holds at the other's corners. Doubles are rationals, so every
-//! comparison below is exact.
+//! The best test of P against Q with false-alarm rate x detects P with probability g(x). g is the concave chain through
+//! the running sums of (q, p), with outcomes sorted by decreasing p/q. One pair dominates another iff its g is nowhere
+//! below the other's (KOV Theorem II.5, after Blackwell), which holds iff it holds at the other's corners. Doubles are
+//! rationals, so every comparison below is exact.
 
 use crate::amount::Amount;
 use counterpoint::mechanism::FinitePair;
 
-/// Beyond this many outcomes the question is left undecided.
+/// The largest number of outcomes; with more, the comparison is undecided.
 const MOST: usize = 2000;
 
-/// A corner: Q mass and P mass.
+/// The Q mass and the P mass at a corner.
 type Corner = (Amount, Amount);
 
-/// Whether the first pair dominates the second; `None` if there are too many outcomes.
+/// True if the first pair dominates the second; `None` if there are too many outcomes.
 pub(super) fn dominates(slot: &FinitePair, opened: &FinitePair) -> Option<bool> {
     if slot.outcomes().len().max(opened.outcomes().len()) > MOST {
         return None;
     }
     let (above, below) = (corners(slot)?, corners(opened)?);
     let (all_above, all_below) = (above.last()?.clone(), below.last()?.clone());
-    // Each pair's masses are shares of their sum: on the product of both sums they compare.
+    // The masses of each pair are shares of their sum. Multiplied by the other pair's sum, they can be compared.
     let scaled = |list: Vec<Corner>, by: &Corner| -> Vec<Corner> {
         list.iter().map(|(x, y)| (x * &by.0, y * &by.1)).collect()
     };
@@ -30,13 +29,13 @@ pub(super) fn dominates(slot: &FinitePair, opened: &FinitePair) -> Option<bool> 
     Some(below.iter().all(|corner| is_under(&above, corner)))
 }
 
-/// The running sums, from (0, 0) on.
+/// The running sums, starting at (0, 0).
 fn corners(pair: &FinitePair) -> Option<Vec<Corner>> {
     let exact = |&(p, q): &(f64, f64)| Some((Amount::from_f64(q)?, Amount::from_f64(p)?));
     let mut steps: Vec<Corner> = pair.outcomes().iter().map(exact).collect::<Option<_>>()?;
-    // What never happens has no ratio, and would come between those that have.
+    // Outcomes that never happen have no ratio by which they could be sorted.
     steps.retain(|(q, p)| !(q.is_zero() && p.is_zero()));
-    // p/q falling: p1 q2 against p2 q1.
+    // Decreasing p/q: p1 q2 against p2 q1.
     steps.sort_by(|a, b| (&b.1 * &a.0).cmp(&(&a.1 * &b.0)));
     let mut list = vec![(Amount::ZERO, Amount::ZERO)];
     for (q, p) in &steps {
@@ -46,13 +45,13 @@ fn corners(pair: &FinitePair) -> Option<Vec<Corner>> {
     Some(list)
 }
 
-/// Whether a corner is on or under a concave chain of corners.
+/// True if a corner is on or under a concave chain of corners.
 fn is_under(chain: &[Corner], (x, y): &Corner) -> bool {
     let next = chain.partition_point(|corner| corner.0 <= *x);
     let Some(left) = next.checked_sub(1).and_then(|last| chain.get(last)) else { return false };
-    let Some(rise) = y.less(&left.1) else { return true };
+    let Some(rise) = y.checked_sub(&left.1) else { return true };
     let Some(right) = chain.get(next) else { return rise.is_zero() };
-    let step = |a: &Amount, b: &Amount| a.less(b).unwrap_or_default();
+    let step = |a: &Amount, b: &Amount| a.checked_sub(b).unwrap_or_default();
     let (run, width) = (step(x, &left.0), step(&right.0, &left.0));
     &rise * &width <= &step(&right.1, &left.1) * &run
 }

@@ -1,52 +1,51 @@
-//! What an account is opened with: its terms, its currency and its promise.
+//! The terms, currency and promise with which an account is opened.
 
 use crate::amount::Amount;
 pub use crate::currency::Currency;
 use crate::error::FilterError;
 use crate::query::Query;
 use counterpoint::mechanism::Adjacency;
-use counterpoint::quantity::{Group, Order};
+use counterpoint::quantity::{GroupSize, Order};
 
-/// What all queries of an account have in common.
+/// The properties that all queries of an account share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
-    /// Which data sets are neighbours.
+    /// The adjacency, which says which data sets are neighbours.
     pub adjacency: Adjacency,
-    /// How many people are protected together.
-    pub group: Group,
-    /// Whether interactive mechanisms may be interleaved.
-    pub interleaving: Interleaving,
+    /// The number of people who are protected together.
+    pub group: GroupSize,
+    /// The way in which interactive mechanisms may overlap.
+    pub concurrency: Concurrency,
 }
 
 impl Terms {
-    /// One person, and interactive mechanisms interleaved at will.
+    /// Terms for one person, and for interactive mechanisms whose queries may interleave.
     #[must_use]
     pub fn new(adjacency: Adjacency) -> Self {
-        Self { adjacency, group: Group::ONE, interleaving: Interleaving::Concurrent }
+        Self { adjacency, group: GroupSize::ONE, concurrency: Concurrency::Concurrent }
     }
 }
 
-/// How queries of one account may overlap.
+/// The ways in which queries of one account may overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Interleaving {
-    /// Each query is over before the next is asked.
+pub enum Concurrency {
+    /// Each query ends before the next is asked.
     Sequential,
-    /// Interactive mechanisms run side by side, their queries interleaved at will. What no
-    /// theorem covers is refused.
+    /// Interactive mechanisms run side by side, their queries interleaved in any order. Queries that no theorem covers
+    /// are refused.
     Concurrent,
 }
 
-/// An amount of an account's currency and a delta: what a query costs, what has been spent,
-/// or what there is to spend. The default is nothing at all.
+/// An amount of an account's currency and a delta: the charge of a query, the sum of charges so far, or the capacity of
+/// an account. The default is zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Charge {
-    /// In the account's currency.
+    /// The amount in the account's currency.
     pub main: Amount,
     /// The queries' own deltas.
     pub delta: Amount,
-    /// The queries' own epsilons, as long as all of them are pure; `None` from the first that
-    /// is not. Of what there is to spend: up to where the sum of epsilons is a rule of its
-    /// own, `None` if it is not.
+    /// The sum of the queries' own epsilons while all queries are pure, else `None`. In a capacity: the largest such
+    /// sum that is admitted whatever the other totals are, or `None` if there is no such rule.
     pub pure: Option<Amount>,
 }
 
@@ -57,7 +56,7 @@ impl Default for Charge {
 }
 
 impl Charge {
-    /// Both together.
+    /// Adds two charges.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         let both = self.pure.as_ref().zip(other.pure.as_ref());
@@ -68,7 +67,7 @@ impl Charge {
         }
     }
 
-    /// This many of them.
+    /// Multiplies the charge by a count.
     #[must_use]
     pub fn times(&self, count: u64) -> Self {
         Self {
@@ -79,7 +78,7 @@ impl Charge {
     }
 }
 
-/// What an account as a whole guarantees, whatever is asked of it.
+/// The guarantee of an account as a whole, whatever is asked of it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Promise {
@@ -90,7 +89,7 @@ pub enum Promise {
         /// The additive part.
         delta: Amount,
     },
-    /// Concentrated privacy, but for a leak.
+    /// Concentrated privacy, except for a leak.
     Zcdp {
         /// The slope of the Rényi curve.
         rho: Amount,
@@ -99,10 +98,10 @@ pub enum Promise {
     },
     /// Gaussian privacy.
     Gdp {
-        /// How many standard deviations apart.
+        /// The distance of the two Gaussians in standard deviations.
         mu: Amount,
     },
-    /// A Rényi divergence of at most so much at one order, in both directions.
+    /// A bound on the Rényi divergence at one order, in both directions.
     Renyi {
         /// The order.
         order: Order,
@@ -112,11 +111,11 @@ pub enum Promise {
 }
 
 impl Promise {
-    /// The promise as one query, which is what an account costs the account above it, and
-    /// what fits in a slot.
+    /// The promise as one query: it is the charge of this account to the account above it, and the query that must fit
+    /// in a slot.
     ///
     /// # Errors
-    /// [`FilterError::Range`] if an amount is not legal, which no constructor lets happen.
+    /// [`FilterError::Range`] if an amount is not legal. No constructor makes such a promise.
     pub fn query(&self) -> Result<Query, FilterError> {
         match self {
             Self::ApproxDp { epsilon, delta } => {

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use counterpoint::ask::Options;
 use counterpoint::audit::{Attack, Audit, Refutation, audit};
 use counterpoint::watch::Watch;
-use counterpoint_wire::Audited;
+use counterpoint_wire::AuditAnswer;
 
 use crate::args::AuditArgs;
 use crate::input;
@@ -17,19 +17,20 @@ pub(crate) fn run(args: &AuditArgs, progress: &Progress) -> Result<Outcome> {
     let (claim, warnings) = match &args.claim {
         None => (None, Vec::new()),
         Some(path) => {
-            let tested = claimed(path, &found, progress).with_context(|| input::shown(path));
+            let tested =
+                test_claim(path, &found, progress).with_context(|| input::input_name(path));
             let (refutation, warnings) = tested?;
-            (Some((input::shown(path), refutation)), warnings)
+            (Some((input::input_name(path), refutation)), warnings)
         }
     };
-    let audited = Audited { attacks, audit: found, claim, warnings };
+    let audited = AuditAnswer { attacks, audit: found, claim, warnings };
     let refuted = audited.is_refuted();
     let outcome = if args.json {
         Outcome::json(audited.json()?)
     } else {
         Outcome::text(counterpoint_report::audit(&audited), audited.warnings)
     };
-    Ok(if refuted { outcome.refused() } else { outcome })
+    Ok(if refuted { outcome.into_no() } else { outcome })
 }
 
 /// The attacks, each with its false alarms and its misses.
@@ -37,7 +38,7 @@ fn attacks(args: &AuditArgs) -> Result<Vec<Attack>> {
     let (alarms, misses) = (&args.false_alarms, &args.misses);
     if alarms.len() != misses.len() {
         bail!(
-            "--false-alarms is given {} times and --misses {} times; legal: equally often",
+            "--false-alarms is given {} times and --misses {} times; legal: the same number of times",
             alarms.len(),
             misses.len()
         );
@@ -46,12 +47,12 @@ fn attacks(args: &AuditArgs) -> Result<Vec<Attack>> {
     Ok(both.map(|(&false_alarms, &misses)| Attack { false_alarms, misses }).collect())
 }
 
-/// Whether the plan is refuted.
-fn claimed(path: &str, found: &Audit, progress: &Progress) -> Result<(Refutation, Vec<String>)> {
+/// Tests the claimed plan.
+fn test_claim(path: &str, found: &Audit, progress: &Progress) -> Result<(Refutation, Vec<String>)> {
     let plan = input::plan(path, None)?;
     let (prepared, warnings) = (plan.prepare()?, plan.warnings());
     drop(plan);
     let callback = |fraction| progress.at(fraction);
-    let options = Options { watch: Watch::with(&callback), ..Options::default() };
+    let options = Options { watch: Watch::new(&callback), ..Options::default() };
     Ok((found.refutes(&prepared, &options)?, warnings))
 }

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use counterpoint::ask::{AskError, CalibrateError, Options, Search, calibrate};
 use counterpoint::watch::Watch;
 use counterpoint::{Delta, Epsilon, Release};
-use counterpoint_wire::{Blank, Calibrated, OutOfReach, Plan, Question, Target};
+use counterpoint_wire::{Blank, CalibrationAnswer, Plan, Question, Target, UnreachableTarget};
 
 use crate::args::CalibrateArgs;
 use crate::files;
@@ -13,7 +13,7 @@ use crate::output::Outcome;
 use crate::progress::Progress;
 
 pub(crate) fn run(args: &CalibrateArgs, progress: &Progress) -> Result<Outcome> {
-    outcome(args, progress).with_context(|| input::shown(&args.plan))
+    outcome(args, progress).with_context(|| input::input_name(&args.plan))
 }
 
 fn outcome(args: &CalibrateArgs, progress: &Progress) -> Result<Outcome> {
@@ -22,16 +22,16 @@ fn outcome(args: &CalibrateArgs, progress: &Progress) -> Result<Outcome> {
     let mut plan = input::plan(&args.plan, Some(blank))?;
     let (epsilon, delta) = target(args, &plan)?;
     let varying = varying(args, &plan)?;
-    let releases: Vec<Release> = plan.singles()?;
+    let releases: Vec<Release> = plan.single_releases()?;
     let (adjacency, group) = (plan.adjacency, plan.group);
     let search = Search { releases: &releases, varying: &varying, unknown, adjacency, group };
     let callback = |fraction| progress.at(fraction);
-    let options = Options { watch: Watch::with(&callback), ..Options::default() };
+    let options = Options { watch: Watch::new(&callback), ..Options::default() };
     match calibrate(&search, epsilon, delta, &options) {
         Ok(calibration) => {
-            let calibrated = Calibrated::new(unknown, (epsilon, delta), &calibration);
+            let calibrated = CalibrationAnswer::new(unknown, (epsilon, delta), &calibration);
             let calibrated = calibrated.of_plan(&mut plan, &calibration);
-            let calibrated = Calibrated { warnings: plan.warnings(), ..calibrated };
+            let calibrated = CalibrationAnswer { warnings: plan.warnings(), ..calibrated };
             let mut outcome = match args.json {
                 true => Outcome::json(calibrated.json()?),
                 false => {
@@ -48,16 +48,16 @@ fn outcome(args: &CalibrateArgs, progress: &Progress) -> Result<Outcome> {
         }
         Err(error) if is_no(&error) => {
             let reason = error.to_string();
-            let line = format!("{}: {reason}", input::shown(&args.plan));
-            let object = OutOfReach { unknown, delta, reason };
-            Ok(Outcome::no(line, args.json.then(|| object.json()).transpose()?))
+            let line = format!("{}: {reason}", input::input_name(&args.plan));
+            let object = UnreachableTarget { unknown, delta, reason };
+            Ok(Outcome::definite_no(line, args.json.then(|| object.json()).transpose()?))
         }
-        Err(CalibrateError::Plan(error)) => Err(plan.place(&error).into()),
+        Err(CalibrateError::Plan(error)) => Err(plan.locate_error(&error).into()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Whether nothing that is legal meets the target.
+/// True if no legal value meets the target.
 fn is_no(error: &CalibrateError) -> bool {
     use AskError::{BelowLeak, Unbounded};
     matches!(
@@ -67,7 +67,7 @@ fn is_no(error: &CalibrateError) -> bool {
     )
 }
 
-/// The target on the command line, or else the plan's; the plan's question is one half of it.
+/// The target on the command line, or else the plan's. The plan's question supplies one half of a target.
 fn target(args: &CalibrateArgs, plan: &Plan) -> Result<(Epsilon, Delta)> {
     let (epsilon, delta) = match plan.question {
         Some(Question::EpsilonAt(delta)) => (None, Some(delta)),
@@ -85,8 +85,8 @@ fn target(args: &CalibrateArgs, plan: &Plan) -> Result<(Epsilon, Delta)> {
     Ok((epsilon, args.delta.or(of_target).or(delta).with_context(missing("delta"))?))
 }
 
-/// Which releases vary: those that were named, or else those that leave out what is to be
-/// found. If there are none, all that have it do.
+/// The releases that vary: the named ones, or else those that leave out the unknown. If there are none, all releases
+/// with this parameter vary.
 fn varying(args: &CalibrateArgs, plan: &Plan) -> Result<Vec<usize>> {
     let Some(name) = args.release.as_deref() else { return Ok(plan.blanks.clone()) };
     let named = |(index, release): (usize, &counterpoint_wire::Release)| {

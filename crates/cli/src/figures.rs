@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::{Context, Result, bail};
-use counterpoint_report::figures::{Parameters, Recipe};
+use counterpoint_report::figures::{FigureSpec, Parameters};
 use counterpoint_report::plot::Figure;
 
 use crate::args::FiguresArgs;
@@ -13,30 +13,28 @@ use crate::progress::Progress;
 
 const LEGAL: &str = "legal: a directory that can be written to";
 
-/// Makes every figure, and only then writes them all.
+/// Makes all figures before it writes any.
 pub(crate) fn run(args: &FiguresArgs, progress: &Progress) -> Result<Outcome> {
     let written = figures(args, progress).with_context(|| args.out.display().to_string())?;
     Ok(Outcome::text(written, Vec::new()))
 }
 
-/// The paths of the files that were written, a line each.
+/// Returns the paths of the written files, one per line.
 fn figures(args: &FiguresArgs, progress: &Progress) -> Result<String> {
     let out = args.out.as_path();
     if out.exists() && !out.is_dir() {
         bail!("is not a directory; {LEGAL}");
     }
     let mut figures: Vec<(&str, Figure)> = Vec::new();
-    let is_wanted = |recipe: &&Recipe| match args.only.as_slice() {
-        [] => recipe.is_usual(),
+    let is_wanted = |recipe: &&FigureSpec| match args.only.as_slice() {
+        [] => recipe.is_default(),
         only => only.iter().any(|name| name == recipe.name),
     };
     let given = Parameters::new(args.epsilon, args.delta, args.releases);
     if given != Parameters::default() && args.only.is_empty() {
-        bail!(
-            "epsilon, delta and releases are for figures that are named; legal: with --only NAME"
-        );
+        bail!("--epsilon, --delta or --releases is given without --only; legal: with --only NAME");
     }
-    let wanted: Vec<&Recipe> = Recipe::ALL.iter().filter(is_wanted).collect();
+    let wanted: Vec<&FigureSpec> = FigureSpec::ALL.iter().filter(is_wanted).collect();
     for (done, recipe) in wanted.iter().enumerate() {
         progress.at(done as f64 / wanted.len() as f64);
         let mut figure = recipe.make(&given).context(recipe.name)?;

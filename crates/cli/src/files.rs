@@ -1,4 +1,4 @@
-//! Files written whole or not at all.
+//! Writing files atomically.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -7,23 +7,23 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use counterpoint_wire::Plan;
 
-/// Writes a plan, in JSON if that is the file's extension; what to say of it.
+/// Writes a plan, as JSON if the file's extension says so; returns a line for the user.
 pub(crate) fn write_plan(path: &Path, plan: &Plan) -> Result<String> {
     let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     let text = if is_json { plan.to_json()? } else { plan.to_toml()? };
     let written = write_whole(path, text.as_bytes());
     written.with_context(|| format!("{} cannot be written", path.display()))?;
-    Ok(format!("the plan is in {}", path.display()))
+    Ok(format!("the plan was written to {}", path.display()))
 }
 
-/// Writes a file so that whoever looks, and whenever the program is stopped, sees the old
-/// content or the new one: into another file first, which then takes the name.
+/// Writes a file atomically: readers see the old content or the new one, even if the program is stopped. Writes a draft
+/// first and renames it.
 pub(crate) fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
     let draft = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
     let written = write(&draft, content).and_then(|()| fs::rename(&draft, path));
     if written.is_err() {
-        // What went wrong before is the better story.
+        // The error of the draft matters more than that of its removal.
         let _ = fs::remove_file(&draft);
     }
     written

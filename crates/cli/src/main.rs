@@ -1,18 +1,19 @@
-//! The `counterpoint` program. Nothing is written to standard output before the
-//! answer is complete (`serve` says where it listens when it does); an error is one line on standard error and exit status 2, a definite
-//! no exit status 1.
+//! The `counterpoint` program. Standard output stays empty until the answer is complete (only `serve` prints its
+//! address when it listens). An error is one line on standard error with exit status 2. A definite no has exit status
+//! 1.
 
 mod args;
 mod audit;
 mod calibrate;
 mod compare;
 mod compose;
+mod convert;
 mod figures;
 mod files;
 mod input;
 #[cfg(feature = "ledger")]
 mod ledger;
-mod legal;
+mod illegal_value;
 mod output;
 mod plan;
 mod progress;
@@ -21,7 +22,7 @@ mod region;
 mod release;
 #[cfg(feature = "serve")]
 mod releaser;
-mod rules;
+mod noise;
 #[cfg(feature = "serve")]
 mod serve;
 mod simulate;
@@ -41,7 +42,7 @@ use crate::output::Outcome;
 use crate::progress::Progress;
 
 fn main() -> ExitCode {
-    // A panic would be a bug, but even then there is no backtrace.
+    // A panic is a bug; it is reported in one line, without a backtrace.
     std::panic::set_hook(Box::new(|info| output::complain(&format!("this is a bug: {info}"))));
     catch_unwind(program).unwrap_or_else(|_| output::failure())
 }
@@ -53,7 +54,7 @@ fn program() -> ExitCode {
     }
 }
 
-/// What to print.
+/// Runs a command and returns what to print.
 fn run(command: &Command) -> Result<Outcome> {
     let progress = Progress::start();
     match command {
@@ -71,8 +72,8 @@ fn run(command: &Command) -> Result<Outcome> {
         Command::Release(args) => release::run(args, &progress),
         Command::Region(args) => region::run(args, &progress),
         Command::Audit(args) => audit::run(args, &progress),
-        Command::Convert(args) => rules::convert(args),
-        Command::Noise(args) => rules::noise(args),
+        Command::Convert(args) => convert::run(args),
+        Command::Noise(args) => noise::run(args),
         Command::Simulate(args) => simulate::run(args),
         Command::Sketch(args) => sketch::run(args),
         Command::Figures(args) => figures::run(args, &progress),

@@ -6,37 +6,37 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::error::ErrorKind as Usage;
 
-/// The exit status of any error.
+/// The exit status of an error.
 pub(crate) fn failure() -> ExitCode {
     ExitCode::from(2)
 }
 
-/// What a command came to.
+/// The result of a command.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// For standard output.
+    /// Text for standard output.
     answer: String,
-    /// For standard error: a line each.
+    /// Lines for standard error.
     remarks: Vec<String>,
-    /// Whether the answer is a definite no.
-    no: bool,
+    /// True if the answer is a definite no.
+    is_no: bool,
 }
 
 impl Outcome {
-    /// An answer for people, with what they should know before they rely on it.
+    /// A text answer, with warnings for standard error.
     pub(crate) fn text(answer: String, warnings: Vec<String>) -> Self {
         let remarks = warnings.iter().map(|warning| format!("warning: {warning}")).collect();
-        Self { answer, remarks, no: false }
+        Self { answer, remarks, is_no: false }
     }
 
-    /// One JSON object.
+    /// An answer as one JSON object.
     pub(crate) fn json(object: String) -> Self {
         Self { answer: object + "\n", ..Self::default() }
     }
 
-    /// The same, as a definite no.
-    pub(crate) fn refused(self) -> Self {
-        Self { no: true, ..self }
+    /// Marks the answer as a definite no.
+    pub(crate) fn into_no(self) -> Self {
+        Self { is_no: true, ..self }
     }
 
     /// Adds a line for standard error.
@@ -44,18 +44,18 @@ impl Outcome {
         self.remarks.push(line);
     }
 
-    /// A definite no, and why; as one JSON object if there is one.
-    pub(crate) fn no(reason: String, json: Option<String>) -> Self {
+    /// A definite no with its reason, or with a JSON object instead.
+    pub(crate) fn definite_no(reason: String, json: Option<String>) -> Self {
         match json {
-            Some(object) => Self { no: true, ..Self::json(object) },
-            None => Self { remarks: vec![reason], no: true, ..Self::default() },
+            Some(object) => Self { is_no: true, ..Self::json(object) },
+            None => Self { remarks: vec![reason], is_no: true, ..Self::default() },
         }
     }
 }
 
-/// Writes to standard output piece by piece, for what may be too long to be kept.
+/// Streams an answer to standard output, for answers that may be too long for memory.
 #[cfg(feature = "ledger")]
-pub(crate) fn written(
+pub(crate) fn stream(
     write: impl FnOnce(&mut io::BufWriter<io::StdoutLock<'static>>) -> Result<()>,
 ) -> Result<Outcome> {
     let mut out = io::BufWriter::new(io::stdout().lock());
@@ -64,7 +64,7 @@ pub(crate) fn written(
         error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
     };
     match done {
-        // The reader has seen enough.
+        // The reader closed the pipe.
         Err(error) if is_closed(&error) => Ok(Outcome::default()),
         done => done.map(|()| Outcome::default()),
     }
@@ -78,22 +78,22 @@ pub(crate) fn finish(outcome: Result<Outcome>) -> ExitCode {
     };
     outcome.remarks.iter().for_each(|remark| say(remark));
     let printed = print(&outcome.answer);
-    if outcome.no && printed == ExitCode::SUCCESS { ExitCode::from(1) } else { printed }
+    if outcome.is_no && printed == ExitCode::SUCCESS { ExitCode::from(1) } else { printed }
 }
 
-/// Prints help, or one line about what was wrong on the command line.
+/// Prints help, or one line about an error of the command line.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     match error.kind() {
         Usage::DisplayHelp | Usage::DisplayVersion => print(&text),
         Usage::DisplayHelpOnMissingArgumentOrSubcommand => fail(
-            "no command is given; legal: compose, compare, calibrate, plan, study, serve, region, audit, convert, noise, simulate, sketch, figures, ledger, completions, --help, --version",
+            "no command is given; legal: compose, compare, calibrate, plan, release, study, serve, token, region, audit, convert, noise, simulate, sketch, figures, ledger, completions, --help, --version",
         ),
         _ => fail(&usage_line(&text)),
     }
 }
 
-/// The message without the advice that follows it, in one line.
+/// Puts clap's message into one line, without the advice at its end.
 fn usage_line(text: &str) -> String {
     let text = text.strip_prefix("error: ").unwrap_or(text);
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -102,7 +102,7 @@ fn usage_line(text: &str) -> String {
     line.replace(" Usage: ", "; usage: ").replace(" tip: ", "; tip: ")
 }
 
-/// Prints a line before the work is done; an error if nobody can read it.
+/// Prints a line before the work is done.
 #[cfg(feature = "serve")]
 pub(crate) fn announce(line: &str) -> Result<()> {
     let mut out = io::stdout().lock();
@@ -114,7 +114,7 @@ fn print(text: &str) -> ExitCode {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader has seen enough.
+        // The reader closed the pipe.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => fail(&format!("standard output cannot be written: {error}")),
     }
@@ -130,7 +130,7 @@ pub(crate) fn complain(message: &str) {
     say(&format!("error: {message}"));
 }
 
-/// Writes one line to standard error, whatever the message holds.
+/// Writes one line to standard error; control characters are escaped.
 fn say(message: &str) {
     let line = message.chars().fold(String::new(), |mut line, c| {
         if c.is_control() {
@@ -140,6 +140,6 @@ fn say(message: &str) {
         }
         line
     });
-    // There is nobody left to tell if this fails.
+    // If standard error fails, there is nowhere to report it.
     let _ = writeln!(io::stderr(), "{line}");
 }

@@ -3,8 +3,9 @@
 use anyhow::{Context, Result};
 use counterpoint::ask::Options;
 use counterpoint::watch::Watch;
-use counterpoint_planner::{PlanningError, least, plan};
-use counterpoint_wire::{Format, Planned, placed_in_study, read_study};
+use counterpoint_planner::{PlanningError, bound_sum, plan};
+use counterpoint_studies::{PlannedStudy, locate_study_error, read_study};
+use counterpoint_wire::Format;
 use std::path::Path;
 
 use crate::args::PlanArgs;
@@ -14,7 +15,7 @@ use crate::output::Outcome;
 use crate::progress::Progress;
 
 pub(crate) fn run(args: &PlanArgs, progress: &Progress) -> Result<Outcome> {
-    outcome(args, progress).with_context(|| input::shown(&args.study))
+    outcome(args, progress).with_context(|| input::input_name(&args.study))
 }
 
 fn outcome(args: &PlanArgs, progress: &Progress) -> Result<Outcome> {
@@ -22,19 +23,19 @@ fn outcome(args: &PlanArgs, progress: &Progress) -> Result<Outcome> {
     let name = (args.study != "-").then(|| Path::new(&args.study));
     let study = read_study(&bytes, Format::detect(name, &bytes))?;
     let callback = |fraction| progress.at(fraction);
-    let options = Options { watch: Watch::with(&callback), ..Options::default() };
+    let options = Options { watch: Watch::new(&callback), ..Options::default() };
     let planned = match plan(&study, &options) {
         Ok(mut planned) => {
             if args.prove {
-                planned.least = least(&study, &planned, &options)?;
+                planned.sum_bound = bound_sum(&study, &planned, &options)?;
             }
-            Planned::new(&study, planned)
+            PlannedStudy::new(&study, planned)
         }
-        Err(PlanningError::Study(error)) => return Err(placed_in_study(&study, &error).into()),
+        Err(PlanningError::Study(error)) => return Err(locate_study_error(&study, &error).into()),
         Err(error @ PlanningError::OverBudget { .. }) => {
-            let line = format!("{}: {error}", input::shown(&args.study));
+            let line = format!("{}: {error}", input::input_name(&args.study));
             let object = serde_json::json!({ "epsilon": null, "reason": error.to_string() });
-            return Ok(Outcome::no(line, args.json.then(|| object.to_string())));
+            return Ok(Outcome::definite_no(line, args.json.then(|| object.to_string())));
         }
         Err(error) => return Err(error.into()),
     };
@@ -49,7 +50,7 @@ fn outcome(args: &PlanArgs, progress: &Progress) -> Result<Outcome> {
     if let Some(path) = &args.svg {
         files::write_whole(path, counterpoint_report::plan_figure(&planned).svg().as_bytes())
             .with_context(|| format!("{} cannot be written", path.display()))?;
-        outcome.remark(format!("the picture is in {}", path.display()));
+        outcome.remark(format!("the picture was written to {}", path.display()));
     }
     Ok(outcome)
 }

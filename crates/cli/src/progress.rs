@@ -1,4 +1,4 @@
-//! A progress bar on standard error, for work that takes long.
+//! A progress bar on standard error for long computations.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -7,32 +7,32 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use counterpoint::watch::Go;
+use counterpoint::watch::Control;
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Work shorter than this shows nothing.
-const PATIENCE: Duration = Duration::from_millis(300);
+/// The bar appears only after this time.
+const DELAY: Duration = Duration::from_millis(300);
 const REDRAW: Duration = Duration::from_millis(100);
 const STEPS: f64 = 1000.0;
 
-/// Shows how far the work has come, until dropped.
+/// A progress bar; dropping it removes the bar.
 pub(crate) struct Progress {
     done: Arc<AtomicU64>,
     drawer: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Progress {
-    /// Begins; nothing is shown unless standard error is a terminal.
+    /// Starts the bar if standard error is a terminal.
     pub(crate) fn start() -> Self {
         let done = Arc::new(AtomicU64::new(0));
         let drawer = std::io::stderr().is_terminal().then(|| drawer(Arc::clone(&done))).flatten();
         Self { done, drawer }
     }
 
-    /// Tells the fraction of work done.
-    pub(crate) fn at(&self, fraction: f64) -> Go {
+    /// Sets the fraction of work done.
+    pub(crate) fn at(&self, fraction: f64) -> Control {
         self.done.store((fraction * STEPS) as u64, Ordering::Relaxed);
-        Go::On
+        Control::Continue
     }
 }
 
@@ -40,7 +40,7 @@ impl Drop for Progress {
     fn drop(&mut self) {
         if let Some((sender, thread)) = self.drawer.take() {
             drop(sender);
-            // A bar that failed to draw is not worth a word.
+            // Errors of drawing are ignored.
             let _ = thread.join();
         }
     }
@@ -52,10 +52,10 @@ fn drawer(done: Arc<AtomicU64>) -> Option<(Sender<()>, JoinHandle<()>)> {
     Some((sender, thread))
 }
 
-/// Draws until the other end of the channel is gone.
+/// Draws until the sender is dropped.
 fn draw(done: &AtomicU64, finished: &Receiver<()>) {
     let more = |wait| finished.recv_timeout(wait) == Err(RecvTimeoutError::Timeout);
-    if !more(PATIENCE) {
+    if !more(DELAY) {
         return;
     }
     let bar = ProgressBar::new(STEPS as u64);

@@ -17,7 +17,7 @@ use crate::progress::Progress;
 pub(crate) fn run(args: &RegionArgs, progress: &Progress) -> Result<Outcome> {
     let mut regions = Regions { plans: Vec::new(), warnings: Vec::new() };
     for path in &args.plans {
-        let (region, warnings) = one(path, progress).with_context(|| input::shown(path))?;
+        let (region, warnings) = one(path, progress).with_context(|| input::input_name(path))?;
         regions.plans.push(region);
         regions.warnings.extend(warnings);
     }
@@ -40,10 +40,10 @@ fn one(path: &str, progress: &Progress) -> Result<(PlanRegion, Vec<String>)> {
     let (prepared, warnings) = (plan.prepare()?, plan.warnings());
     drop(plan);
     let callback = |fraction| progress.at(fraction);
-    let options = Options { watch: Watch::with(&callback), ..Options::default() };
+    let options = Options { watch: Watch::new(&callback), ..Options::default() };
     let rates: Vec<Rate> = FALSE_ALARMS.into_iter().filter_map(|x| Rate::new(x).ok()).collect();
     let region = prepared.region(&rates, &options)?;
-    Ok((PlanRegion { name: input::shown(path), region }, warnings))
+    Ok((PlanRegion { name: input::input_name(path), region }, warnings))
 }
 
 fn write(path: &Path, picture: &[u8]) -> Result<()> {

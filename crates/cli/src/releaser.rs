@@ -1,31 +1,32 @@
-//! What the page of `serve --data` releases: studies of one file, as `counterpoint release` does.
+//! The releaser of `serve --data`: releases studies of one data file, as `counterpoint release` does.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use counterpoint::watch::Go;
+use counterpoint::watch::Control;
 use counterpoint_curator::ReleaseError;
 use counterpoint_ledger::Url;
 use counterpoint_report::publication_files;
-use counterpoint_server::{ReleaseSource, Released, Releaser};
-use counterpoint_wire::{DataFormat, Format, Header, read_study_file};
+use counterpoint_server::{ReleaseOutput, ReleaseSource, Releaser};
+use counterpoint_studies::read_study_file;
+use counterpoint_wire::{DataFormat, Format, Header};
 
 use crate::release::{ReleaseArgs, make_folder, planned, publish, write_files};
 
-/// A file whose studies may be released.
-pub(crate) struct ReleasedFile {
+/// A data file that the page may release.
+pub(crate) struct DataFileReleaser {
     data: PathBuf,
     out: PathBuf,
     ledger: Option<Url>,
     source: ReleaseSource,
 }
 
-impl ReleasedFile {
-    /// Reads the header of the file, and no rows.
+impl DataFileReleaser {
+    /// Reads only the header of the file.
     pub(crate) fn new(data: &Path, out: &Path, ledger: Option<&Url>) -> Result<Self> {
         let place = || data.display().to_string();
-        let format = DataFormat::of(data).with_context(place)?;
+        let format = DataFormat::from_path(data).with_context(place)?;
         let header =
             Header::read(format, File::open(data).with_context(place)?).with_context(place)?;
         let name = data.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -34,10 +35,15 @@ impl ReleasedFile {
         Ok(Self { data: data.to_owned(), out: out.to_owned(), ledger: ledger.cloned(), source })
     }
 
-    fn released(&self, study: &[u8], made_up: bool, watch: &dyn Fn(f64) -> Go) -> Result<Released> {
+    fn publish_study(
+        &self,
+        study: &[u8],
+        made_up: bool,
+        watch: &dyn Fn(f64) -> Control,
+    ) -> Result<ReleaseOutput> {
         let study = read_study_file(study, Format::Json)?;
         let plan = planned(&study, watch)??;
-        // Whatever source the study names: this one.
+        // The study's own source is ignored.
         let args = ReleaseArgs {
             study: String::new(),
             data: Some(self.data.clone()),
@@ -54,11 +60,11 @@ impl ReleasedFile {
             make_folder(&self.out)?;
             write_files(&self.out, &published)?;
         }
-        Ok(Released { files })
+        Ok(ReleaseOutput { files })
     }
 }
 
-impl Releaser for ReleasedFile {
+impl Releaser for DataFileReleaser {
     fn source(&self) -> ReleaseSource {
         self.source.clone()
     }
@@ -67,13 +73,13 @@ impl Releaser for ReleasedFile {
         &self,
         study: &[u8],
         made_up: bool,
-        watch: &dyn Fn(f64) -> Go,
-    ) -> Result<Released, String> {
-        self.released(study, made_up, watch).map_err(|error| {
+        watch: &dyn Fn(f64) -> Control,
+    ) -> Result<ReleaseOutput, String> {
+        self.publish_study(study, made_up, watch).map_err(|error| {
             match error.downcast_ref::<ReleaseError>() {
                 Some(ReleaseError::Changed { .. }) => format!(
-                    "{} is not the file that was released before; if its rows changed, counterpoint release --changed releases them: \
-                     people who are in both are charged twice",
+                    "{} differs from the file that was released before. counterpoint release --changed releases the changed rows: \
+                     people who are in both versions are charged twice",
                     self.source.name
                 ),
                 _ => format!("{error:#}"),

@@ -5,41 +5,41 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use counterpoint_curator::{Config, Curator, Examined, demo, examine};
+use counterpoint_curator::{Config, Curator, TableReport, demo, examine};
 use counterpoint_ledger::Url;
 use counterpoint_server::{Server, log_to_stderr};
 
-use crate::legal::NotLegal;
+use crate::illegal_value::IllegalValueError;
 use crate::output::{self, Outcome};
-use crate::releaser::ReleasedFile;
+use crate::releaser::DataFileReleaser;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServeArgs {
-    /// Serve a curator, too: the ledger and the tables that this file names
+    /// Also serve a curator with this configuration file, which names a ledger and tables
     #[arg(long, value_name = "FILE", conflicts_with = "demo")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Serve a curator to try: a made-up table, and tokens that are printed
+    /// Also serve a demo curator with a made-up table, and print its tokens
     #[arg(long)]
     pub(crate) demo: bool,
 
-    /// Only connect to everything that the configuration names, and say what is wrong
+    /// Test all connections of the configuration, report problems and exit
     #[arg(long, requires = "config")]
     pub(crate) check: bool,
 
-    /// Let the page release this data file, and no other: .csv, .jsonl or .parquet
+    /// Let the page release studies of this data file, and of no other: .csv, .jsonl or .parquet
     #[arg(long, value_name = "FILE", requires = "out", conflicts_with_all = ["config", "demo", "open"])]
     pub(crate) data: Option<PathBuf>,
 
-    /// With --data: write what the page releases to this folder, beside its ledger
+    /// With --data: folder for released files and the default ledger
     #[arg(long, value_name = "DIR", requires = "data")]
     pub(crate) out: Option<PathBuf>,
 
-    /// With --data: charge this ledger: sqlite:PATH or postgres://...; DIR/ledger.db if it is not given
+    /// With --data: ledger to charge: sqlite:PATH or postgres://... [default: DIR/ledger.db]
     #[arg(long, value_name = "URL", requires = "data")]
     pub(crate) ledger: Option<Url>,
 
-    /// Address to listen on; port 0 is any that is free. Beyond this machine only with a certificate
+    /// Address to listen on; port 0 chooses a free port. Other machines can connect only with TLS in the configuration
     #[arg(long, value_name = "ADDR", value_parser = address, default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
 
@@ -48,9 +48,9 @@ pub(crate) struct ServeArgs {
     pub(crate) open: bool,
 }
 
-fn address(text: &str) -> Result<SocketAddr, NotLegal> {
-    let legal = "a loopback address and a port, such as 127.0.0.1:8000 or [::1]:0";
-    text.parse().map_err(|_| NotLegal::unless(legal))
+fn address(text: &str) -> Result<SocketAddr, IllegalValueError> {
+    let legal = "an IP address and a port, such as 127.0.0.1:8000 or [::1]:0";
+    text.parse().map_err(|_| IllegalValueError::new(legal))
 }
 
 pub(crate) fn run(args: &ServeArgs) -> Result<Outcome> {
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Outcome> {
         Some(file) => {
             let config = config(file)?;
             if args.check {
-                return Ok(checked(&examine(&config)));
+                return Ok(check_report(&examine(&config)));
             }
             log_to_stderr(std::env::var("COUNTERPOINT_LOG").ok().as_deref());
             let curator = Curator::open(&config)?;
@@ -67,25 +67,26 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Outcome> {
                 None => Server::bind(args.listen)?,
             };
             let file = file.clone();
-            let again = move || self::config(&file).map_err(|error| format!("{error:#}"));
-            served(server.with(curator).reloading(again), args, &[], "")
+            let reload = move || self::config(&file).map_err(|error| format!("{error:#}"));
+            run_server(server.with_curator(curator).with_reload(reload), args, &[], "")
         }
         None if args.demo => {
-            let folder = tempfile::tempdir().context("no folder can be made")?;
+            let folder = tempfile::tempdir().context("no temporary folder can be created")?;
             let (config, tokens) = demo::make(folder.path())?;
-            let server = Server::bind(args.listen)?.with(Curator::open(&config)?);
-            let line =
-                |(role, name, token): &demo::Made| format!("token {} {name} {token}", role.name());
+            let server = Server::bind(args.listen)?.with_curator(Curator::open(&config)?);
+            let line = |(role, name, token): &demo::DemoToken| {
+                format!("token {} {name} {token}", role.name())
+            };
             let lines: Vec<String> = tokens.iter().map(line).collect();
-            served(server, args, &lines, "")
+            run_server(server, args, &lines, "")
         }
         None => match (&args.data, &args.out) {
             (Some(data), Some(out)) => {
-                let file = ReleasedFile::new(data, out, args.ledger.as_ref())?;
-                let (server, key) = Server::bind(args.listen)?.releasing(file)?;
-                served(server, args, &[], &format!("/#key={key}"))
+                let file = DataFileReleaser::new(data, out, args.ledger.as_ref())?;
+                let (server, key) = Server::bind(args.listen)?.with_releaser(file)?;
+                run_server(server, args, &[], &format!("/#key={key}"))
             }
-            _ => served(Server::bind(args.listen)?, args, &[], ""),
+            _ => run_server(Server::bind(args.listen)?, args, &[], ""),
         },
     }
 }
@@ -94,24 +95,24 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Outcome> {
 pub(crate) fn config(file: &Path) -> Result<Config> {
     let place = || file.display().to_string();
     let text = std::fs::read_to_string(file).with_context(place)?;
-    // A bare name has an empty folder, in which no program could be started.
+    // Programs cannot be started in a folder with an empty name.
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     Config::parse(&text, folder).with_context(place)
 }
 
-/// What is as it was declared, what is not, and how long questions will take.
-fn checked(tables: &[Examined]) -> Outcome {
-    let text: String = tables.iter().map(described).collect();
+/// Reports the check of the tables: types, problems and expected times of questions.
+fn check_report(tables: &[TableReport]) -> Outcome {
+    let text: String = tables.iter().map(table_text).collect();
     let outcome = Outcome::text(text, Vec::new());
-    if tables.iter().all(|table| table.problems.is_empty()) { outcome } else { outcome.refused() }
+    if tables.iter().all(|table| table.problems.is_empty()) { outcome } else { outcome.into_no() }
 }
 
-fn described(table: &Examined) -> String {
+fn table_text(table: &TableReport) -> String {
     let mut text = format!("table {}, charged to {}\n", table.table, table.dataset);
     let width = table.columns.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
     for (name, kind) in &table.columns {
-        let kind = if kind.is_empty() { "not told" } else { kind };
+        let kind = if kind.is_empty() { "type not reported" } else { kind };
         text += &format!("  {name:width$}  {kind}\n");
     }
     if !table.times.is_empty() {
@@ -131,30 +132,32 @@ fn described(table: &Examined) -> String {
     text
 }
 
-/// Two digits are more than an estimate has.
+/// An estimate has at most two significant digits.
 fn seconds(seconds: f64) -> String {
     if seconds < 0.01 { "0.01".to_owned() } else { format!("{seconds:.2}") }
 }
 
-/// Serves until the end; first it says where, with what belongs behind the address.
-fn served(server: Server, args: &ServeArgs, lines: &[String], behind: &str) -> Result<Outcome> {
+/// Prints the address, followed by `suffix`, and serves until the program is stopped.
+fn run_server(server: Server, args: &ServeArgs, lines: &[String], suffix: &str) -> Result<Outcome> {
     let scheme = if server.has_tls() { "https" } else { "http" };
     let address = format!("{scheme}://{}", server.address());
     for line in lines {
         output::announce(line)?;
     }
-    output::announce(&format!("listening on {address}{behind}"))?;
+    output::announce(&format!("listening on {address}{suffix}"))?;
     if args.open {
         if server.has_tls() {
-            bail!("--open is for this machine alone; legal: without a certificate");
+            bail!(
+                "--open is given with a TLS configuration; legal: without tls in the configuration"
+            );
         }
-        open(&address).context("no browser can be opened")?;
+        open(&address).context("the browser cannot be started")?;
     }
     server.run()?;
     Ok(Outcome::default())
 }
 
-/// Asks the system to show an address.
+/// Opens an address in the system's browser.
 fn open(address: &str) -> std::io::Result<()> {
     let mut command = if cfg!(target_os = "macos") {
         Command::new("open")

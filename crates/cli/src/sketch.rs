@@ -3,15 +3,16 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use counterpoint_wire::{Format, IDEALISED, SketchFile};
+use counterpoint_studies::{IDEALISED, SketchFile};
+use counterpoint_wire::Format;
 
 use crate::args::SketchArgs;
 use crate::input;
 use crate::output::Outcome;
 
-/// A sketch's numbers and answers, with a warning that nothing is charged for them.
+/// Prints a sketch and its answers, with a warning that it is idealised and never charged.
 pub(crate) fn run(args: &SketchArgs) -> Result<Outcome> {
-    outcome(args).with_context(|| input::shown(&args.file))
+    outcome(args).with_context(|| input::input_name(&args.file))
 }
 
 fn outcome(args: &SketchArgs) -> Result<Outcome> {

@@ -1,7 +1,7 @@
 //! `counterpoint study`.
 
 use anyhow::Result;
-use counterpoint_wire::new_study;
+use counterpoint_studies::draft_study_of_files;
 
 use crate::args::{StudyArgs, StudyCommand, StudyNewArgs};
 use crate::output::Outcome;
@@ -13,6 +13,6 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Outcome> {
 }
 
 fn begin(args: &StudyNewArgs) -> Result<Outcome> {
-    let study = new_study(&args.data, args.codebook.as_deref())?;
+    let study = draft_study_of_files(&args.data, args.codebook.as_deref())?;
     Ok(Outcome::text(study.text, study.warnings))
 }

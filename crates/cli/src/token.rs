@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use counterpoint_curator::{Bearer, Role, Tokens};
 
-use crate::legal::NotLegal;
+use crate::illegal_value::IllegalValueError;
 use crate::output::Outcome;
 use crate::serve::config;
 
@@ -21,18 +21,18 @@ pub(crate) struct TokenArgs {
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum TokenCommand {
-    /// Make a token, and print it this once
+    /// Create a token and print it; it is not shown again
     New {
-        /// owner, analyst or auditor
+        /// Role: owner, analyst or auditor
         #[arg(value_parser = role)]
         role: Role,
-        /// Whose it is
+        /// Name of its holder
         name: String,
-        /// An account that an analyst may ask; may be given several times
+        /// Account that an analyst may ask; may be given several times
         #[arg(long = "account", value_name = "ACCOUNT")]
         accounts: Vec<String>,
     },
-    /// List tokens, without their texts
+    /// List tokens, without their secret texts
     List {
         /// Print one JSON object
         #[arg(long)]
@@ -40,13 +40,13 @@ pub(crate) enum TokenCommand {
     },
     /// Revoke a token, at once and for good
     Revoke {
-        /// Its number in the list
+        /// Number of the token in the list
         id: i64,
     },
 }
 
-fn role(text: &str) -> Result<Role, NotLegal> {
-    Role::named(text).ok_or_else(|| NotLegal::unless("owner, analyst, auditor"))
+fn role(text: &str) -> Result<Role, IllegalValueError> {
+    Role::named(text).ok_or_else(|| IllegalValueError::new("owner, analyst, auditor"))
 }
 
 pub(crate) fn run(args: &TokenArgs) -> Result<Outcome> {
@@ -66,9 +66,10 @@ pub(crate) fn run(args: &TokenArgs) -> Result<Outcome> {
         }
         TokenCommand::Revoke { id } => match tokens.revoke(*id)? {
             true => Ok(Outcome::text(format!("token {id} is revoked\n"), Vec::new())),
-            false => {
-                Ok(Outcome::no(format!("there is no token {id} that is not revoked already"), None))
-            }
+            false => Ok(Outcome::definite_no(
+                format!("token {id} does not exist or is revoked already"),
+                None,
+            )),
         },
     }
 }

@@ -5,15 +5,15 @@
 //! query's value with the person's data; without them it is 0.
 
 use counterpoint::audit::{Attack, Tally, audit};
-use counterpoint::quantity::{Confidence, Noise, Sensitivity};
-use counterpoint::{Count, Delta, Mechanism, Options, OutOfRange, Plan};
+use counterpoint::quantity::{Confidence, NoiseScale, Sensitivity};
+use counterpoint::{Count, Delta, Mechanism, Options, OutOfRangeError, Plan};
 use std::error::Error;
 
 const TRIALS: u64 = 100_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let claimed =
-        Mechanism::Laplace { scale: Noise::new(1.0)?, sensitivity: Sensitivity::new(1.0)? };
+        Mechanism::Laplace { scale: NoiseScale::new(1.0)?, sensitivity: Sensitivity::new(1.0)? };
     let claim = Plan::new([(claimed, Count::ONE)])?;
     for (name, scale) in [("correct", 1.0), ("broken", 0.5)] {
         let attack = attacked(|random| scale * laplace(random))?;
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Runs the mechanism without and with the person's data, and counts the attack's errors.
-fn attacked(noise: impl Fn(&mut Generator) -> f64) -> Result<Attack, OutOfRange> {
+fn attacked(noise: impl Fn(&mut Generator) -> f64) -> Result<Attack, OutOfRangeError> {
     let mut random = Generator(2024);
     let mut alarms = |value: f64| {
         let alarm = |random: &mut Generator| value + noise(random) > 1.0;

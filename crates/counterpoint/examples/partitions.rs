@@ -1,9 +1,8 @@
-//! Why optimal composition is hard: it can count.
+//! Optimal composition is hard, because it can count.
 //!
-//! Murtagh and Vadhan (2018, section 4) show that computing optimal composition is
-//! #P-complete by turning it into a counter of partitions: in how many ways does a list
-//! of integers split in two parts of equal product? This program runs the reduction
-//! forwards, with Counterpoint's arbitrary precision as the oracle.
+//! Murtagh and Vadhan (2018, section 4) show that computing optimal composition is #P-complete by turning it into a
+//! counter of partitions: in how many ways does a list of integers split in two parts of equal product? This program
+//! runs the reduction forwards, with Counterpoint's arbitrary precision as the oracle.
 //!
 //! ```text
 //! cargo run --release -p counterpoint --example partitions -- 2 3 6 4 9 36

@@ -1,10 +1,10 @@
-//! How long each way to an answer takes, in processor time, and how narrow its bracket is: one line for each plan, question and
-//! way. `bench/ways` puts the lines of two programs side by side, or makes a table of them.
+//! Measures the processor time of each route to an answer, and the width of its bracket: one line for each plan,
+//! question and way. `bench/ways` puts the lines of two programs side by side, or makes a table of them.
 //!
 //!     cargo run --release -p counterpoint --example ways -- laplace|guarantees|all|all/17... [--ways free,contour]
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, dead_code)]
 
-use counterpoint::watch::{Go, Watch};
+use counterpoint::watch::{Control, Watch};
 use counterpoint::{Answer, AskError, Bracket, Options, Release, Route, Tolerance};
 use counterpoint_testing::Random;
 use kinds::Example;
@@ -135,8 +135,8 @@ fn timed<T>(ask: impl Fn(Watch<'_>) -> T, least: f64) -> (T, f64) {
     let longest = LONGEST_MS.min(4.0 * least + 10.0);
     let run = || {
         let start = Clock::start();
-        let watch = |_| if start.ms() > longest { Go::Stop } else { Go::On };
-        let answer = ask(Watch::with(&watch));
+        let watch = |_| if start.ms() > longest { Control::Stop } else { Control::Continue };
+        let answer = ask(Watch::new(&watch));
         (answer, start.ms())
     };
     let (mut answer, mut ms) = run();
@@ -151,7 +151,7 @@ fn timed<T>(ask: impl Fn(Watch<'_>) -> T, least: f64) -> (T, f64) {
     (answer, ms)
 }
 
-/// What the system counts processor time in.
+/// The unit in which the system counts processor time.
 const TICK_MS: f64 = 4.0;
 
 /// Time since a start, but no more than a tick longer than what this thread has spent, where the system says so.

@@ -1,19 +1,18 @@
-//! Audits: what an attack's observed errors say about epsilon.
+//! Audits: lower bounds on epsilon from the observed errors of attacks.
 //!
-//! An attack guesses whether a person's data were used. In trials without them it errs by
-//! false alarms, in trials with them by misses. If the mechanism is (epsilon, delta)-private
-//! the true rates of the two satisfy KOV (1), so upper confidence bounds on both rates are a
-//! lower confidence bound on epsilon.
+//! An attack guesses whether a person's data were used. In trials without the data its errors are false alarms, in
+//! trials with the data they are misses. If the mechanism is (epsilon, delta)-private the true rates of both satisfy
+//! KOV (1), so upper confidence bounds on both rates give a lower confidence bound on epsilon.
 
 use crate::ask::{AskError, Options};
 use crate::composition::Plan;
-use crate::quantity::{Confidence, Count, Delta, OutOfRange, Rate};
-use crate::region::{Point, Verdict};
+use crate::quantity::{Confidence, Count, Delta, OutOfRangeError, Rate};
+use crate::region::{ErrorRates, Verdict};
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::binomial::{self, rough_series, series};
 use counterpoint_numerics::{Dd, STEP, Wide};
 
-/// How often something happened in so many independent trials.
+/// The number of independent trials in which an event happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tally {
     count: u64,
@@ -24,12 +23,13 @@ impl Tally {
     /// The legal range, in words.
     pub const LEGAL: &'static str = "two whole numbers a/n, a at most n, n from 1 to 10^12";
 
-    /// Checks that there are trials, and not more counts than trials.
+    /// Checks that there are trials, and no more events than trials.
     ///
     /// # Errors
-    /// [`OutOfRange`] naming the number that is not legal.
-    pub fn new(count: u64, trials: u64) -> Result<Self, OutOfRange> {
-        let out = |quantity, value: u64, legal| OutOfRange { quantity, value: value as f64, legal };
+    /// [`OutOfRangeError`] naming the number that is not legal.
+    pub fn new(count: u64, trials: u64) -> Result<Self, OutOfRangeError> {
+        let out =
+            |quantity, value: u64, legal| OutOfRangeError { quantity, value: value as f64, legal };
         if Count::new(trials).is_err() {
             return Err(out("the number of trials", trials, Count::LEGAL));
         }
@@ -39,24 +39,23 @@ impl Tally {
         Ok(Self { count, trials })
     }
 
-    /// How often it happened.
+    /// The number of trials in which the event happened.
     #[must_use]
     pub fn count(self) -> u64 {
         self.count
     }
 
-    /// In how many trials.
+    /// The number of trials.
     #[must_use]
     pub fn trials(self) -> u64 {
         self.trials
     }
 
-    /// An upper confidence bound on the probability, exceeded by the true one with
-    /// probability at most `risk` (Clopper and Pearson 1934): no p above it explains so few.
+    /// An upper confidence bound on the probability of the event. With probability at most `risk` the true probability
+    /// exceeds it (Clopper and Pearson 1934), because no larger p explains so few events.
     ///
-    /// It is the least p with P(Bin(n, p) <= a) <= risk, rounded up: the p that is returned
-    /// has been checked, by a tail of which every rounding is bounded. One if risk is not
-    /// between 0 and 1/2.
+    /// The bound is the least p with P(Bin(n, p) <= a) <= risk, rounded up. The returned p is checked by a tail whose
+    /// roundings are all bounded. The bound is one if risk is not between 0 and 1/2.
     #[must_use]
     pub fn upper_rate(self, risk: f64) -> f64 {
         if self.count >= self.trials || !(risk > 0.0 && risk < 0.5) {
@@ -65,7 +64,7 @@ impl Tally {
         let guess = self.search(risk);
         let mut step = 1e-13;
         while step < 0.1 {
-            // Up by a share of p or of 1 - p, whichever is less.
+            // Increase p by a share of p or of 1 - p, whichever is less.
             let p = guess + step * guess.min(1.0 - guess);
             if p < 1.0 && self.tail(p).1 <= Wide::from(risk) {
                 return p;
@@ -75,12 +74,12 @@ impl Tally {
         1.0
     }
 
-    /// About the least p whose tail is within the risk. It is not below a/n, where the tail
-    /// is at least 1/2: the median of a binomial whose mean is whole is that mean.
+    /// Returns approximately the least p whose tail is within the risk. That p is at least a/n, where the tail is at
+    /// least 1/2: the median of a binomial whose mean is whole is that mean.
     fn search(self, risk: f64) -> f64 {
         let (a, n) = (self.count as f64, self.trials as f64);
         let target = risk.ln();
-        // By halving in ln p where p is small, and in p where it is not.
+        // Bisects ln p where p is small, otherwise p.
         let (mut low, mut high) = (a / n, 1.0);
         if a < 1.0 {
             return -(target / n).exp_m1();
@@ -95,7 +94,7 @@ impl Tally {
         high
     }
 
-    /// ln P(Bin(n, p) <= a) for p above a/n, about.
+    /// The approximate ln P(Bin(n, p) <= a) for p above a/n.
     fn rough_ln_tail(self, p: f64) -> f64 {
         let (ln_mass, _) = self.ln_mass(p);
         ln_mass.hi + self.falling(p, rough_series).0.hi.ln()
@@ -122,8 +121,8 @@ impl Tally {
         binomial::ln_mass((n, a), Dd::from(p), rest)
     }
 
-    /// The sum of P(Bin = a), P(Bin = a - 1), ... relative to the first, and its relative
-    /// error. Neighbours have the ratio (a - l)/(n - a + l + 1) times (1 - p)/p.
+    /// The sum of P(Bin = a), P(Bin = a - 1), ... relative to the first, with its relative error. Neighbours have the
+    /// ratio (a - l)/(n - a + l + 1) times (1 - p)/p.
     fn falling(self, p: f64, series: binomial::Series) -> (Dd, f64) {
         let (a, n) = (self.count as f64, self.trials as f64);
         let odds = Dd::sum(1.0, -p) / p;
@@ -132,45 +131,44 @@ impl Tally {
     }
 }
 
-/// What one attack, fixed before the trials, did in them.
+/// The observed errors of one attack, which was fixed before the trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attack {
     /// Alarms in trials without the person's data.
     pub false_alarms: Tally,
-    /// No alarm in trials with them.
+    /// Missing alarms in trials with the person's data.
     pub misses: Tally,
 }
 
-/// What attacks say about epsilon.
+/// The lower bound on epsilon that attacks prove.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Audit {
-    /// With the confidence asked for, no (epsilon, delta)-private mechanism has a smaller
-    /// epsilon; rounded down.
+    /// With the requested confidence, no (epsilon, delta)-private mechanism with these rates has a smaller epsilon;
+    /// rounded down.
     pub epsilon: f64,
-    /// At this delta.
+    /// The delta of that guarantee.
     pub delta: Delta,
     /// The probability, before the trials, that the bound would hold.
     pub confidence: Confidence,
-    /// Each attack's upper confidence bounds: with the same confidence all of them hold
-    /// at once.
-    pub rates: Vec<Point>,
+    /// Each attack's upper confidence bounds; with the same confidence all of them hold at once.
+    pub rates: Vec<ErrorRates>,
 }
 
-/// Whether an audit refutes a claim.
+/// The result of comparing an audit with a claimed plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Refutation {
-    /// Whether the attacks did what no mechanism as claimed allows.
+    /// True if no mechanism as claimed allows the attacks' error rates.
     pub refuted: bool,
-    /// The claimed epsilon at the audit's delta; none if no finite epsilon is claimed there.
+    /// The claimed epsilon at the audit's delta; `None` if no finite epsilon is claimed there.
     pub epsilon: Option<Bracket>,
 }
 
-/// A lower confidence bound on epsilon from what attacks did.
+/// Computes a lower confidence bound on epsilon from the errors of attacks.
 ///
-/// Each attack has two rates, each bounded from above at an equal share of the risk
-/// (Bonferroni), and both inequalities of KOV (1) at both bounds.
+/// Each attack has two rates, each of which is bounded from above with an equal share of the risk (Bonferroni). Both
+/// inequalities of KOV (1) are then applied to these bounds.
 ///
 /// ```
 /// use counterpoint::audit::{Attack, Tally, audit};
@@ -186,13 +184,13 @@ pub struct Refutation {
 /// ```
 #[must_use]
 pub fn audit(attacks: &[Attack], delta: Delta, confidence: Confidence) -> Audit {
-    // 1 - confidence is exact, or nearly so: a double below its share is safe.
+    // 1 - confidence is exact, or nearly so; the next double below its share is safe.
     let risk = Dd::sum(1.0, -confidence.get()) / (2.0 * attacks.len() as f64);
     let risk = risk.lower().next_down();
-    let rates: Vec<Point> = attacks
+    let rates: Vec<ErrorRates> = attacks
         .iter()
         .map(|attack| {
-            Point::raw(attack.false_alarms.upper_rate(risk), attack.misses.upper_rate(risk))
+            ErrorRates::raw(attack.false_alarms.upper_rate(risk), attack.misses.upper_rate(risk))
         })
         .collect();
     let epsilon = rates.iter().fold(0.0, |most: f64, rate| {
@@ -202,7 +200,7 @@ pub fn audit(attacks: &[Attack], delta: Delta, confidence: Confidence) -> Audit 
     Audit { epsilon, delta, confidence, rates }
 }
 
-/// The least epsilon with `a + e^epsilon b >= 1 - delta`, rounded down.
+/// Returns the least epsilon with `a + e^epsilon b >= 1 - delta`, rounded down.
 fn least_epsilon(a: f64, b: f64, delta: Delta) -> f64 {
     let rest = Dd::sum(1.0, -delta.get()) - Dd::from(a);
     let rest = rest - Dd::from(4.0 * STEP);
@@ -214,11 +212,11 @@ fn least_epsilon(a: f64, b: f64, delta: Delta) -> f64 {
 }
 
 impl Audit {
-    /// Whether the attacks refute the claim that what they attacked is the plan.
+    /// Checks whether the attacks refute the claim that the attacked mechanism is the plan.
     ///
-    /// They do if epsilon exceeds what the plan costs at this delta; or if the bounds on some
-    /// attack's rates lie outside the plan's region whichever of the two errors is called
-    /// the false alarm, which is to test every delta at once.
+    /// The claim is refuted if the audit's epsilon exceeds the plan's epsilon at this delta. It is also refuted if the
+    /// bounds on some attack's rates lie outside the plan's region, whichever of the two errors is called the false
+    /// alarm; this tests every delta at once.
     ///
     /// # Errors
     /// See [`AskError`].
@@ -234,8 +232,8 @@ impl Audit {
     }
 
     fn is_outside(&self, plan: &Plan, options: &Options<'_>) -> Result<bool, AskError> {
-        let likely = |rate: &&Point| rate.false_alarm() + rate.miss() < 1.0;
-        let likely: Vec<Point> = self.rates.iter().filter(likely).copied().collect();
+        let likely = |rate: &&ErrorRates| rate.false_alarm() + rate.miss() < 1.0;
+        let likely: Vec<ErrorRates> = self.rates.iter().filter(likely).copied().collect();
         if likely.is_empty() {
             return Ok(false);
         }
@@ -245,7 +243,7 @@ impl Audit {
             .filter_map(|rate| Rate::new(rate).ok())
             .collect();
         let region = plan.region(&rates, options)?;
-        let outside = |point: Point| region.contains(point) == Verdict::No;
+        let outside = |point: ErrorRates| region.contains(point) == Verdict::No;
         Ok(likely.iter().any(|&point| outside(point) && outside(point.mirrored())))
     }
 }

@@ -1,14 +1,13 @@
 //! Certified composition for differential privacy.
 //!
-//! Someone holds sensitive data and answers many questions about it privately. Every
-//! answer leaks a little, and the leaks add up. This crate says to what, as a [`Bracket`]
-//! that contains the exact answer, rounding included:
+//! A data set's owner answers many questions about it privately. Every answer reveals a little, and the privacy losses
+//! add up. This crate computes their composition, as a [`Bracket`] that contains the exact value, rounding included:
 //!
 //! ```
-//! use counterpoint::quantity::Noise;
+//! use counterpoint::quantity::NoiseScale;
 //! use counterpoint::{Count, Delta, Guarantee, Mechanism, Options, Plan, Sensitivity};
 //!
-//! let noise = Mechanism::Laplace { scale: Noise::new(10.0)?, sensitivity: Sensitivity::new(1.0)? };
+//! let noise = Mechanism::Laplace { scale: NoiseScale::new(10.0)?, sensitivity: Sensitivity::new(1.0)? };
 //! let survey = Plan::new([
 //!     (Guarantee::new(0.25, 1e-9)?.into(), Count::new(12)?),
 //!     (noise, Count::new(40)?),
@@ -19,23 +18,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`Plan`] is the way in, for guarantees and mechanisms alike: [`Plan::epsilon`],
-//! [`Plan::delta`], [`Plan::compare`], [`Plan::region`], [`Plan::losses`].
+//! A [`Plan`] is the entry to the crate, for guarantees and mechanisms alike: [`Plan::epsilon`], [`Plan::delta`],
+//! [`Plan::compare`], [`Plan::region`], [`Plan::losses`].
 //!
-//! Read the modules in the order they are listed in; each uses only those before it. A
-//! description ([`mechanism`]) becomes a [`loss`], losses become a [`composition`], and a
-//! composition answers questions ([`ask`]) by one of several methods ([`Route`]). [`theorem`]
-//! holds the named bounds.
+//! The modules below are listed in the order in which to read them; each uses only those before it. A description
+//! ([`mechanism`]) has a [`loss`], losses form a [`composition`], and a composition answers questions ([`ask`]) by one
+//! of several methods ([`Route`]). [`theorem`] holds the named bounds.
 //!
-//! All bounds here hold for mechanisms chosen adaptively and for interactive ones run
-//! concurrently, with privacy parameters fixed up front. They do not hold when the
-//! parameters themselves are chosen from earlier answers: for that there are the filters of `counterpoint-budget`.
+//! All bounds hold for mechanisms that are chosen adaptively, and for interactive mechanisms that run concurrently,
+//! with privacy parameters that are fixed in advance. They do not hold if the parameters are chosen from earlier
+//! answers: the filters of `counterpoint-budget` are for that case.
 
 pub mod quantity;
 pub mod watch;
-mod source;
+mod citation;
 pub mod mechanism;
-mod ends;
+mod delta_bounds;
 mod laws;
 pub mod loss;
 pub mod composition;
@@ -45,9 +43,9 @@ pub mod region;
 pub mod audit;
 pub mod theorem;
 
-pub use ask::{Answer, AskError, Asked, Options};
+pub use ask::{Answer, AskError, Options, RequestedEnds};
 pub use composition::{Plan, PlanError};
 pub use counterpoint_numerics::Bracket;
 pub use mechanism::{Adjacency, Guarantee, Mechanism, Relation, Release};
 pub use methods::Route;
-pub use quantity::{Count, Delta, Epsilon, OutOfRange, Sensitivity, Tolerance};
+pub use quantity::{Count, Delta, Epsilon, OutOfRangeError, Sensitivity, Tolerance};

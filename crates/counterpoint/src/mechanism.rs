@@ -1,9 +1,9 @@
-//! Inert descriptions of what was released. A description is data: it says what
-//! a mechanism promises, and is interpreted by [`crate::loss`].
+//! Inert descriptions of releases. A description is data: it states the parameters of a mechanism, which
+//! [`crate::loss`] interprets.
 
 use crate::quantity::{
-    Buckets, Count, Delta, Epsilon, Mu, Noise, Order, OutOfRange, Rate, Rho, Rounds, Sensitivity,
-    Share, Steps,
+    Buckets, Count, Delta, Epsilon, Gamma, Mu, NoiseScale, Order, OutOfRangeError, Rate, Rho,
+    Sensitivity, StepCount, WholeSensitivity,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -26,87 +26,87 @@ impl Guarantee {
     /// Checks both parts.
     ///
     /// # Errors
-    /// [`OutOfRange`] naming the part that is not legal.
-    pub fn new(epsilon: f64, delta: f64) -> Result<Self, OutOfRange> {
+    /// [`OutOfRangeError`] naming the part that is not legal.
+    pub fn new(epsilon: f64, delta: f64) -> Result<Self, OutOfRangeError> {
         Ok(Self { epsilon: Epsilon::new(epsilon)?, delta: Delta::new(delta)? })
     }
 
     /// A guarantee without a delta.
     ///
     /// # Errors
-    /// [`OutOfRange`] if epsilon is not legal.
-    pub fn pure(epsilon: f64) -> Result<Self, OutOfRange> {
+    /// [`OutOfRangeError`] if epsilon is not legal.
+    pub fn pure(epsilon: f64) -> Result<Self, OutOfRangeError> {
         Self::new(epsilon, 0.0)
     }
 }
 
-/// A mechanism, as far as accounting needs to know it.
+/// The description of a mechanism, as far as accounting needs it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Mechanism {
-    /// Any mechanism with this guarantee and nothing else known about it.
+    /// Any mechanism with this guarantee, about which nothing else is known.
     ApproxDp(Guarantee),
-    /// The same, of which a Poisson sample is taken to have the amplified guarantee and nothing less: what ledgers of
-    /// formats up to 3 charged for a guarantee with a rate. Plans have no word for it.
+    /// Any mechanism with this guarantee, whose Poisson sample is charged exactly the amplified guarantee. Ledgers of
+    /// formats up to 3 charged guarantees with a rate in this way. Plan files cannot express it.
     AmplifiedDp(Guarantee),
     /// A number plus Laplace noise.
     Laplace {
         /// The noise's scale.
-        scale: Noise,
-        /// How far one person can move the number.
+        scale: NoiseScale,
+        /// The largest change of the number that one person can cause.
         sensitivity: Sensitivity,
     },
     /// A whole number plus discrete Laplace noise.
     Geometric {
-        /// The noise's scale: its masses fall by e^(-1/scale) a step.
-        scale: Noise,
-        /// How far one person can move the number.
-        sensitivity: Steps,
+        /// The noise's scale: the probabilities fall by e^(-1/scale) at each step.
+        scale: NoiseScale,
+        /// The largest change of the number that one person can cause.
+        sensitivity: WholeSensitivity,
     },
     /// A number or vector plus Gaussian noise.
     Gaussian {
         /// The noise's standard deviation.
-        sigma: Noise,
-        /// How far, in Euclidean norm, one person can move it.
+        sigma: NoiseScale,
+        /// The largest change, in Euclidean norm, that one person can cause.
         sensitivity: Sensitivity,
     },
     /// A whole number plus discrete Gaussian noise.
     DiscreteGaussian {
-        /// The noise's parameter: masses are proportional to e^(-x^2 / 2 sigma^2).
-        sigma: Noise,
-        /// How far one person can move the number.
-        sensitivity: Steps,
+        /// The noise's parameter: the probabilities are proportional to e^(-x^2 / 2 sigma^2).
+        sigma: NoiseScale,
+        /// The largest change of the number that one person can cause.
+        sensitivity: WholeSensitivity,
     },
-    /// The true answer with probability e^eps/(e^eps + m - 1), else any of the others.
+    /// The true answer with probability e^eps/(e^eps + m - 1), otherwise one of the m - 1 others.
     RandomizedResponse {
         /// Its guarantee.
         epsilon: Epsilon,
-        /// How many answers there are.
+        /// The number of answers, m.
         buckets: Buckets,
     },
     /// The exponential mechanism.
     Exponential {
-        /// Its guarantee, which is also its range: the log of the ratio of two outcomes'
-        /// probabilities moves by at most this.
+        /// Its guarantee, which is also its range: the logarithm of the ratio of two outcomes' probabilities changes by
+        /// at most this.
         epsilon: Epsilon,
     },
     /// A number plus staircase noise (Geng and Viswanath).
     Staircase {
         /// Its guarantee.
         epsilon: Epsilon,
-        /// Where a step is cut; 1/(1 + e^(eps/2)) if not said.
-        gamma: Option<Share>,
+        /// The place where a step is cut; 1/(1 + e^(eps/2)) by default.
+        gamma: Option<Gamma>,
     },
-    /// Everything revealed with probability delta, nothing otherwise.
+    /// The mechanism that reveals everything with probability delta, and otherwise nothing.
     NameAndShame {
-        /// That probability.
+        /// The probability of revealing everything.
         delta: Delta,
     },
-    /// Any mechanism with this concentrated privacy, but for a leak.
+    /// Any mechanism with this concentrated privacy, except for a leak.
     Zcdp {
         /// The slope of its Rényi curve.
         rho: Rho,
-        /// The leak.
+        /// The probability of the leak.
         delta: Delta,
     },
     /// Any mechanism with this truncated concentrated privacy.
@@ -116,84 +116,84 @@ pub enum Mechanism {
         /// The order up to which the curve holds.
         omega: Order,
     },
-    /// Any mechanism whose Rényi divergences are at most these.
+    /// Any mechanism whose Rényi divergences are at most those of the curve.
     Rdp(RenyiCurve),
-    /// Any mechanism with this Gaussian privacy.
+    /// Any mechanism with mu-Gaussian privacy.
     Gdp {
-        /// It is no easier to attack than N(0, 1) against N(mu, 1).
+        /// The mechanism is no easier to attack than N(0, 1) against N(mu, 1).
         mu: Mu,
     },
-    /// Sparse vector with one noisy threshold, as pure privacy: it costs the sum of both.
+    /// Sparse vector with one noisy threshold, as pure privacy: its epsilon is the sum of both.
     SparseVector {
-        /// What the threshold's noise spends.
+        /// The epsilon of the threshold's noise.
         threshold: Epsilon,
-        /// What the queries' noise spends.
+        /// The epsilon of the queries' noise.
         queries: Epsilon,
     },
-    /// The same by a pair of its own, which costs less: one noisy threshold, stopped at the last of the answers above
-    /// it that were declared.
+    /// Sparse vector bounded by its own pair, which costs less: one noisy threshold, and an end after the declared
+    /// number of answers above it.
     AboveThreshold {
-        /// What the threshold's noise spends, of whatever kind it is.
+        /// The epsilon of the threshold's noise, whatever its distribution.
         threshold: Epsilon,
-        /// What the queries' noise spends, for all answers above.
+        /// The epsilon of the queries' noise for all answers above the threshold together.
         queries: Epsilon,
     },
     /// Outcomes with known probabilities.
     Finite(FinitePair),
-    /// A number or vector plus Gaussian noise, which a person's data move by an amount that is drawn at random.
+    /// A number or vector plus Gaussian noise, which a person's data move by a random amount.
     GaussianMixture {
         /// The noise's standard deviation.
-        sigma: Noise,
-        /// How far, in Euclidean norm, they move it at most, and with which probability.
+        sigma: NoiseScale,
+        /// Bounds on the amount, in Euclidean norm, with their probabilities.
         shifts: Shifts,
     },
-    /// Outcomes in cells, with bounds on the loss within each.
+    /// Outcomes in cells, with bounds on the loss within each cell.
     Cells(CellPair),
-    /// Sums plus Gaussian noise, one in each step, each person being in some of the steps, drawn at random.
+    /// One sum plus Gaussian noise in each step; each person contributes to some of the steps, drawn at random.
     GaussianAllocation {
         /// The noise's standard deviation.
-        sigma: Noise,
-        /// How far, in Euclidean norm, one person can move a step's sum.
+        sigma: NoiseScale,
+        /// The largest change, in Euclidean norm, of a step's sum that one person can cause.
         sensitivity: Sensitivity,
-        /// How many steps there are.
-        steps: Rounds,
-        /// In how many of them a person is.
-        each: Rounds,
+        /// The number of steps.
+        steps: StepCount,
+        /// The number of steps to which each person contributes.
+        each: StepCount,
     },
-    /// A sum over a Poisson sample of the data, of vectors of bounded norm, plus Gaussian noise.
+    /// A sum, over a Poisson sample of the data, of vectors of bounded norm, plus Gaussian noise.
     GaussianBatch {
         /// The noise's standard deviation.
-        sigma: Noise,
+        sigma: NoiseScale,
         /// The largest norm of one person's vector.
         norm: Sensitivity,
         /// The probability with which each person is in the sample.
         share: Rate,
-        /// If larger samples are cut at random to a size, that.
-        cap: Option<Cap>,
+        /// The size to which larger samples are cut at random, if they are cut.
+        cap: Option<BatchCap>,
     },
-    /// A number or vector plus Gaussian noise, of a sample of a fixed size drawn with replacement.
+    /// A number or vector plus Gaussian noise, computed from a sample of a fixed size drawn with replacement.
     GaussianDraws {
         /// The noise's standard deviation.
-        sigma: Noise,
-        /// How far, in Euclidean norm, one record in another's place can move it.
+        sigma: NoiseScale,
+        /// The largest change, in Euclidean norm, that replacing one record can cause.
         sensitivity: Sensitivity,
-        /// How many records there are.
+        /// The number of records.
         records: Count,
-        /// How many times one of them is drawn.
+        /// The number of draws.
         draws: Count,
     },
-    /// A number or vector plus Gaussian noise, of a sample of a fixed size drawn without replacement.
+    /// A number or vector plus Gaussian noise, computed from a sample of a fixed size drawn without replacement.
     GaussianSubset {
         /// The noise's standard deviation.
-        sigma: Noise,
-        /// How far, in Euclidean norm, another record in one's place can move it.
+        sigma: NoiseScale,
+        /// The largest change, in Euclidean norm, that replacing one record can cause.
         sensitivity: Sensitivity,
-        /// The sample's share of the data.
+        /// The sample's size as a fraction of the data.
         share: Rate,
     },
 }
 
-/// Gives every kind its name in plan files; two kinds may share one.
+/// Gives every kind of mechanism its name in plan files; two kinds may share a name.
 macro_rules! kinds {
     ($($variant:ident => $name:literal,)*) => {
         impl Mechanism {
@@ -238,10 +238,10 @@ kinds! {
 }
 
 impl Mechanism {
-    /// The field that says what chance does with each record, if there is one: what is proved of such a mechanism is about
-    /// people with one record. The numbers of all others are about all that a person's records do together.
+    /// The field by which a mechanism draws records at random, if it has one. The theorems about such mechanisms assume
+    /// one record for each person; the parameters of all other mechanisms cover all records of a person together.
     #[must_use]
-    pub fn drawn_by(&self) -> Option<&'static str> {
+    pub fn sampling_field(&self) -> Option<&'static str> {
         match self {
             Self::ApproxDp(_)
             | Self::AmplifiedDp(_)
@@ -261,7 +261,7 @@ impl Mechanism {
             | Self::AboveThreshold { .. }
             | Self::Finite(_)
             | Self::Cells(_) => None,
-            // One shift is that of a Gaussian; of several one is drawn, as by a sample.
+            // A single shift makes a Gaussian; of several shifts one is drawn, as by a sample.
             Self::GaussianMixture { shifts, .. } => {
                 (shifts.points().len() > 1).then_some("probabilities")
             }
@@ -272,12 +272,12 @@ impl Mechanism {
     }
 }
 
-/// The largest batch, and of how many people at most.
+/// The size to which batches are cut, and a bound on the number of people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cap {
-    /// As many people as the data may have.
+pub struct BatchCap {
+    /// The largest number of people in the data.
     pub people: Count,
-    /// As many of them as a batch may have.
+    /// The largest number of people in a batch.
     pub most: Count,
 }
 
@@ -291,42 +291,42 @@ impl From<Guarantee> for Mechanism {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RenyiCurve(Arc<[(f64, f64)]>);
 
-/// Why numbers are no [`RenyiCurve`] or no [`FinitePair`].
+/// The reason why lists of numbers are not a legal [`RenyiCurve`], [`FinitePair`], [`Shifts`] or [`CellPair`].
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ListError {
-    /// One of the numbers is not legal.
+    /// A number outside its legal range.
     #[error("{field}[{index}] is {value}; legal: {legal}")]
     Number {
-        /// Which list.
+        /// The list.
         field: &'static str,
-        /// Where in it, from 0.
+        /// The number's index in the list, from 0.
         index: usize,
         /// The number.
         value: f64,
         /// The legal range, in words.
         legal: &'static str,
     },
-    /// The lists differ in length, or are empty or too long.
+    /// Lists of different lengths, or empty or too long ones.
     #[error("{first} has {} entries and {second} has {}; legal: equally many, 1 to 10^6", .lengths.0, .lengths.1)]
     Lengths {
-        /// Which list.
+        /// The first list.
         first: &'static str,
-        /// Which other list.
+        /// The other list.
         second: &'static str,
-        /// How long they are.
+        /// Their lengths.
         lengths: (usize, usize),
     },
-    /// More sensitivities than can be mixed.
+    /// More sensitivities than a mixture may have.
     #[error("sensitivities has {entries} entries; legal: 1 to 1000")]
     Shifts {
-        /// How many.
+        /// Their number.
         entries: usize,
     },
-    /// Probabilities that do not sum to one.
+    /// Probabilities whose sum is not one.
     #[error("{field} sums to {sum}; legal: 1, up to rounding")]
     Sum {
-        /// Which list.
+        /// The list.
         field: &'static str,
         /// Its sum.
         sum: f64,
@@ -343,7 +343,7 @@ fn same_length(
     Err(ListError::Lengths { first: first.0, second: second.0, lengths: (first.1, second.1) })
 }
 
-/// Numbers that are at least zero and sum to one.
+/// Checks that the numbers are probabilities and sum to one.
 fn probabilities(field: &'static str, list: &[f64]) -> Result<(), ListError> {
     for (index, &value) in list.iter().enumerate() {
         let legal = "0, or a number from 1e-280 to 1";
@@ -386,7 +386,7 @@ impl RenyiCurve {
     }
 }
 
-/// Two probability vectors over the same outcomes: with a person's data, and without.
+/// Two probability vectors over the same outcomes: with a person's data (p), and without (q).
 #[derive(Clone, Debug, PartialEq)]
 pub struct FinitePair(Arc<[(f64, f64)]>);
 
@@ -409,16 +409,16 @@ impl FinitePair {
     }
 }
 
-/// How far one person's data move a sum, with probabilities.
+/// The possible changes of a sum by one person's data, with probabilities.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shifts(Arc<[(f64, f64)]>);
 
 impl Shifts {
-    /// The most there may be.
+    /// The largest number of sensitivities.
     const MOST: usize = 1000;
 
-    /// Checks the sensitivities, at least zero, and the probabilities, which sum to one. Those with a probability of
-    /// zero are left out.
+    /// Checks the sensitivities, at least zero, and the probabilities, which sum to one. Entries with probability zero
+    /// are dropped.
     ///
     /// # Errors
     /// [`ListError`] naming what is not legal.
@@ -453,93 +453,92 @@ impl Shifts {
         Ok(Self(list.into()))
     }
 
-    /// The sensitivities with their probabilities, rising.
+    /// The sensitivities, rising, with their probabilities.
     #[must_use]
     pub fn points(&self) -> &[(f64, f64)] {
         &self.0
     }
 }
 
-/// What it is for two data sets to be neighbours.
+/// The way in which neighbouring data sets differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adjacency {
-    /// One has one person more.
+    /// One data set has one person more.
     AddRemove,
     /// One person's data differ.
     Replace,
 }
 
-/// Which data sets are neighbours: one person's records, at most so many, are added or removed,
-/// or those of another person are in their place.
+/// The neighbouring relation: the records of one person, at most [`records`](Relation::records) of them, are added or
+/// removed, or the records of another person replace them.
 ///
-/// A person may have none up to that many records. Where *one* record is *replaced* each person
-/// has exactly one, so that neighbours are equally long; nowhere else are they, nor of
-/// [some](Relation::of_some) of the records.
+/// A person may have any number of records up to that bound, also none. The exception is replacement with a bound of
+/// *one* record: there each person has exactly one, so neighbours have the same length, except among
+/// [filtered](Relation::filtered) records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relation {
     adjacency: Adjacency,
     records: u64,
-    /// Whether it is about records that were chosen by what is in them.
-    some: bool,
+    /// True if the relation is about records that were selected by their content.
+    filtered: bool,
 }
 
 impl Relation {
-    /// The legal range of records a person, in words.
+    /// The legal range of the number of records of a person, in words.
     pub const LEGAL: &'static str = "a whole number from 1 to 10000";
 
-    /// Checks how many records a person may have.
+    /// Checks the largest number of records of a person.
     ///
     /// # Errors
-    /// [`OutOfRange`] unless that is 1 to 10,000.
-    pub fn new(adjacency: Adjacency, records: u64) -> Result<Self, OutOfRange> {
+    /// [`OutOfRangeError`] unless the number is from 1 to 10,000.
+    pub fn new(adjacency: Adjacency, records: u64) -> Result<Self, OutOfRangeError> {
         if (1..=10_000).contains(&records) {
-            Ok(Self { adjacency, records, some: false })
+            Ok(Self { adjacency, records, filtered: false })
         } else {
             let value = records as f64;
-            Err(OutOfRange { quantity: "records", value, legal: Self::LEGAL })
+            Err(OutOfRangeError { quantity: "records", value, legal: Self::LEGAL })
         }
     }
 
-    /// One record a person.
+    /// The relation in which each person has at most one record.
     #[must_use]
-    pub const fn one(adjacency: Adjacency) -> Self {
-        Self { adjacency, records: 1, some: false }
+    pub const fn single_record(adjacency: Adjacency) -> Self {
+        Self { adjacency, records: 1, filtered: false }
     }
 
-    /// The same for those records of the data that pass some filter: a person may have none left, so that neighbours
-    /// need not be equally long.
+    /// The relation among those records that pass a filter: a person may have none left, so neighbours may differ in
+    /// length.
     #[must_use]
-    pub const fn of_some(self) -> Self {
+    pub const fn filtered(self) -> Self {
         match self.adjacency {
-            Adjacency::Replace if self.records == 1 => Self { some: true, ..self },
-            // That could be so anyway.
+            Adjacency::Replace if self.records == 1 => Self { filtered: true, ..self },
+            // Neighbours may differ in length in any case.
             _ => self,
         }
     }
 
-    /// Whether it is of [some](Relation::of_some) of the records where that makes a difference.
+    /// True if the relation is about [filtered](Relation::filtered) records, where that makes a difference.
     #[must_use]
-    pub const fn is_of_some(self) -> bool {
-        self.some
+    pub const fn is_filtered(self) -> bool {
+        self.filtered
     }
 
-    /// Whether people are added and removed, or replaced.
+    /// The adjacency: people are added and removed, or replaced.
     #[must_use]
     pub const fn adjacency(self) -> Adjacency {
         self.adjacency
     }
 
-    /// How many records a person may have.
+    /// The largest number of records of a person.
     #[must_use]
     pub const fn records(self) -> u64 {
         self.records
     }
 
-    /// Whether neighbours have equally many records, so that their number is no secret: one for
-    /// one is replaced.
+    /// True if all neighbours have the same number of records, which is therefore public: one record replaces one.
     #[must_use]
     pub fn is_length_public(self) -> bool {
-        self == Self::one(Adjacency::Replace)
+        self == Self::single_record(Adjacency::Replace)
     }
 }
 
@@ -550,21 +549,21 @@ impl fmt::Display for Relation {
             Adjacency::Replace => "replace",
         };
         let plural = if self.records == 1 { "" } else { "s" };
-        let some = if self.some { ", some of them" } else { "" };
-        write!(f, "{adjacency}, {} record{plural} a person{some}", self.records)
+        let filtered = if self.filtered { ", some of them" } else { "" };
+        write!(f, "{adjacency}, {} record{plural} a person{filtered}", self.records)
     }
 }
 
-/// A mechanism as it is run.
+/// A mechanism with its sampling rate, count and part of the data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Release {
-    /// What is run.
+    /// The mechanism.
     pub mechanism: Mechanism,
-    /// The rate of the Poisson sample it is run on, if it is.
+    /// The rate of the Poisson sample on which the mechanism runs; `None` if it runs on all of the data.
     pub rate: Option<Rate>,
-    /// How many times it is run.
+    /// The number of runs.
     pub count: Count,
-    /// The part of the data it looks at; all of it if `None`. Different parts are disjoint.
+    /// The part of the data that the mechanism reads; all of it if `None`. Different parts are disjoint.
     pub part: Option<Arc<str>>,
 }
 
@@ -581,7 +580,7 @@ mod tests {
     #[test]
     fn a_relation_is_one_to_ten_thousand_records_a_person() {
         for adjacency in [Adjacency::AddRemove, Adjacency::Replace] {
-            assert_eq!(Relation::new(adjacency, 1), Ok(Relation::one(adjacency)));
+            assert_eq!(Relation::new(adjacency, 1), Ok(Relation::single_record(adjacency)));
             assert!(Relation::new(adjacency, 10_000).is_ok());
             for bad in [0, 10_001, u64::MAX] {
                 let text = Relation::new(adjacency, bad).unwrap_err().to_string();
@@ -593,17 +592,19 @@ mod tests {
         assert_eq!(shown(Adjacency::Replace, 1), "replace, 1 record a person");
     }
 
-    /// Who has several records may be replaced by someone with none.
+    /// A person with several records may be replaced by a person with none.
     #[test]
     fn only_one_record_for_one_keeps_the_length() {
         let public = |adjacency, records| {
             Relation::new(adjacency, records).is_ok_and(Relation::is_length_public)
         };
         assert!(public(Adjacency::Replace, 1));
-        let some = Relation::one(Adjacency::Replace).of_some();
-        assert!(!some.is_length_public() && some != Relation::one(Adjacency::Replace));
-        let same = Relation::one(Adjacency::AddRemove);
-        assert_eq!(same.of_some(), same);
+        let filtered = Relation::single_record(Adjacency::Replace).filtered();
+        assert!(
+            !filtered.is_length_public() && filtered != Relation::single_record(Adjacency::Replace)
+        );
+        let same = Relation::single_record(Adjacency::AddRemove);
+        assert_eq!(same.filtered(), same);
         assert!(!public(Adjacency::Replace, 2));
         assert!(!public(Adjacency::AddRemove, 1) && !public(Adjacency::AddRemove, 2));
     }

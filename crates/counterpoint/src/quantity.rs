@@ -1,28 +1,27 @@
-//! Validated quantities. A value of one of these types is legal; nothing
-//! downstream checks it again.
+//! Validated quantities. Every value of these types is legal, so no later code checks it again.
 
 use counterpoint_numerics::fractions::{Ratio, exponential};
 
-/// A number outside its legal range, with the range it should have been in.
+/// A number outside its legal range, with that range.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("{quantity} is {}; legal: {legal}", plain(*.value))]
-pub struct OutOfRange {
-    /// What the number was meant to be, e.g. `"epsilon"`.
+#[error("{quantity} is {}; legal: {legal}", format_number(*.value))]
+pub struct OutOfRangeError {
+    /// The quantity's name, e.g. `"epsilon"`.
     pub quantity: &'static str,
-    /// The number that was given.
+    /// The number.
     pub value: f64,
     /// The legal range, in words.
     pub legal: &'static str,
 }
 
-/// A number as people write it, which is read as the same double: 0, 1.26, 0.5000000000000003, 1e-6, 1000000.
+/// Formats a number briefly, so that it parses to the same double: 0, 1.26, 0.5000000000000003, 1e-6, 1000000.
 ///
 /// ```
-/// use counterpoint::quantity::plain;
-/// assert_eq!([0.0, 1.26, 3.0, 1e-6, 1e30].map(plain), ["0", "1.26", "3", "1e-6", "1e30"]);
+/// use counterpoint::quantity::format_number;
+/// assert_eq!([0.0, 1.26, 3.0, 1e-6, 1e30].map(format_number), ["0", "1.26", "3", "1e-6", "1e30"]);
 /// ```
 #[must_use]
-pub fn plain(number: f64) -> String {
+pub fn format_number(number: f64) -> String {
     let text = format!("{:?}", number + 0.0);
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
@@ -40,13 +39,13 @@ macro_rules! quantity {
             /// Checks the range.
             ///
             /// # Errors
-            /// [`OutOfRange`] if the value is NaN or outside the legal range.
-            pub fn new($value: f64) -> Result<Self, OutOfRange> {
+            /// [`OutOfRangeError`] if the value is NaN or outside the legal range.
+            pub fn new($value: f64) -> Result<Self, OutOfRangeError> {
                 if $check {
-                    // -0.0 + 0.0 is +0.0: one zero, so that equal means identical.
+                    // -0.0 + 0.0 is +0.0: with a single zero, equal numbers are identical.
                     Ok(Self($value + 0.0))
                 } else {
-                    Err(OutOfRange { quantity: $label, value: $value, legal: $legal })
+                    Err(OutOfRangeError { quantity: $label, value: $value, legal: $legal })
                 }
             }
 
@@ -60,34 +59,34 @@ macro_rules! quantity {
 }
 
 quantity!(
-    /// The multiplicative half of a guarantee. (Numbers below 1e-100 would leave the range in
-    /// which arithmetic is exact enough to certify, and mean nothing.)
+    /// The multiplicative part of a guarantee. (Arithmetic is not exact enough to certify numbers below 1e-100, which
+    /// have no practical meaning.)
     Epsilon, "epsilon", "0, or a number from 1e-100 to 1000000",
     |value| (1e-100..=1e6).contains(&value) || value.abs() < f64::from_bits(1)
 );
 
 impl Epsilon {
-    /// Fractions below and above e^epsilon, 2^-91 of it apart.
+    /// Returns fractions below and above e^epsilon, whose relative distance is 2^-91.
     ///
     /// # Errors
-    /// [`OutOfRange`] if epsilon is above 500.
-    pub fn exponential(self) -> Result<(Ratio, Ratio), OutOfRange> {
+    /// [`OutOfRangeError`] if epsilon is above 500.
+    pub fn exponential(self) -> Result<(Ratio, Ratio), OutOfRangeError> {
         let legal = "a number from 0 to 500, where exact fractions are used";
         let value = self.get();
-        exponential(value).ok_or(OutOfRange { quantity: "epsilon", value, legal })
+        exponential(value).ok_or(OutOfRangeError { quantity: "epsilon", value, legal })
     }
 }
 
 quantity!(
-    /// The additive half of a guarantee: a probability below one.
+    /// The additive part of a guarantee: a probability below one.
     Delta, "delta", "a number from 0 up to but not including 1",
     |value| (0.0..1.0).contains(&value)
 );
 
-/// The relative width of an answer: a promise where it was given, an aim where it was not.
+/// The largest relative width of an answer: a promise if the caller gave it, an aim by default.
 ///
-/// What cannot be had to a promise is an error that carries the best answer; what misses an aim is
-/// an answer that says so.
+/// If an answer misses a promise, the result is an error that carries the best answer. An answer that misses an aim
+/// says so.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     width: f64,
@@ -98,21 +97,21 @@ impl Tolerance {
     /// The legal range, in words.
     pub const LEGAL: &'static str = "a number from 1e-15 to 0.1";
 
-    /// A promise.
+    /// Checks the range of a promised width.
     ///
     /// # Errors
-    /// [`OutOfRange`] if the value is NaN or outside the legal range.
-    pub fn new(value: f64) -> Result<Self, OutOfRange> {
+    /// [`OutOfRangeError`] if the value is NaN or outside the legal range.
+    pub fn new(value: f64) -> Result<Self, OutOfRangeError> {
         if (1e-15..=0.1).contains(&value) {
             Ok(Self { width: value, promise: true })
         } else {
-            Err(OutOfRange { quantity: "tolerance", value, legal: Self::LEGAL })
+            Err(OutOfRangeError { quantity: "tolerance", value, legal: Self::LEGAL })
         }
     }
 
-    /// The same width, as an aim.
+    /// Returns the same width as an aim.
     #[must_use]
-    pub fn aimed_at(self) -> Self {
+    pub fn as_aim(self) -> Self {
         Self { promise: false, ..self }
     }
 
@@ -122,7 +121,7 @@ impl Tolerance {
         self.width
     }
 
-    /// Whether wider answers are errors.
+    /// True if wider answers are errors.
     #[must_use]
     pub fn is_promise(self) -> bool {
         self.promise
@@ -130,14 +129,14 @@ impl Tolerance {
 }
 
 quantity!(
-    /// How far one person can move a query's answer.
+    /// The largest change of a query's answer that one person can cause.
     Sensitivity, "sensitivity", "a number above 0, at most 1e300",
     |value| value > 0.0 && value <= 1e300
 );
 
 quantity!(
     /// The scale or standard deviation of noise.
-    Noise, "noise", "a number from 1e-100 to 1e100",
+    NoiseScale, "noise", "a number from 1e-100 to 1e100",
     |value| (1e-100..=1e100).contains(&value)
 );
 
@@ -160,19 +159,19 @@ quantity!(
 );
 
 quantity!(
-    /// The parameter of Gaussian privacy: how many standard deviations apart.
+    /// The parameter of Gaussian privacy: the distance of two Gaussians in standard deviations.
     Mu, "mu", "0, or a number from 1e-100 to 1e6",
     |value| (1e-100..=1e6).contains(&value) || value.abs() < f64::from_bits(1)
 );
 
 quantity!(
-    /// Where the staircase's steps are cut: a share of the sensitivity.
-    Share, "gamma", "a number from 0 to 1",
+    /// The place inside a staircase's step where its density falls, as a fraction of the sensitivity.
+    Gamma, "gamma", "a number from 0 to 1",
     |value| (0.0..=1.0).contains(&value)
 );
 
 quantity!(
-    /// The probability that a quantile leaves below it.
+    /// The level of a quantile: the probability below it.
     Level, "level", "a number above 0 and below 1",
     |value| value > 0.0 && value < 1.0
 );
@@ -203,12 +202,12 @@ macro_rules! whole {
             /// Checks the range.
             ///
             /// # Errors
-            /// [`OutOfRange`] if the number is outside the legal range.
-            pub fn new(value: u64) -> Result<Self, OutOfRange> {
+            /// [`OutOfRangeError`] if the number is outside the legal range.
+            pub fn new(value: u64) -> Result<Self, OutOfRangeError> {
                 if ($from..=$to).contains(&value) {
                     Ok(Self(value))
                 } else {
-                    Err(OutOfRange { quantity: $label, value: value as f64, legal: $legal })
+                    Err(OutOfRangeError { quantity: $label, value: value as f64, legal: $legal })
                 }
             }
 
@@ -222,58 +221,58 @@ macro_rules! whole {
 }
 
 whole!(
-    /// How many times a release is made.
+    /// The number of times that a release is made.
     Count, "count", "a whole number from 1 to 10^12", 1, 1_000_000_000_000
 );
 
 impl Count {
-    /// Once.
+    /// One release.
     pub const ONE: Self = Self(1);
 }
 
 whole!(
-    /// How far one person can move a query's whole-numbered answer.
-    Steps, "sensitivity", "a whole number from 1 to 100000", 1, 100_000
+    /// The largest change of a whole-numbered answer that one person can cause.
+    WholeSensitivity, "sensitivity", "a whole number from 1 to 100000", 1, 100_000
 );
 
 whole!(
-    /// How many steps people are allocated to.
-    Rounds, "steps", "a whole number from 1 to 10^6", 1, 1_000_000
+    /// A number of steps to which people are allocated.
+    StepCount, "steps", "a whole number from 1 to 10^6", 1, 1_000_000
 );
 
 whole!(
-    /// How many answers a randomized response chooses from.
+    /// The number of answers that a randomized response chooses from.
     Buckets, "buckets", "a whole number from 2 to 10^12", 2, 1_000_000_000_000
 );
 
 whole!(
-    /// How many people are protected together.
-    Group, "group", "a whole number from 1 to 10^6", 1, 1_000_000
+    /// The number of people who are protected together.
+    GroupSize, "group", "a whole number from 1 to 10^6", 1, 1_000_000
 );
 
-impl Group {
-    /// One person.
+impl GroupSize {
+    /// A single person.
     pub const ONE: Self = Self(1);
 }
 
-/// How many correct bits are wanted: MV section 2's q.
+/// The requested number of correct bits: q in MV section 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bits(u32);
 
 impl Bits {
     /// The legal range, in words.
     pub const LEGAL: &'static str = "a whole number from 8 to 100000";
-    /// As many as a double has use for.
+    /// The number of bits that suffices for a double.
     pub(crate) const DOUBLE: Self = Self(64);
 
     /// Checks the range.
     ///
     /// # Errors
-    /// [`OutOfRange`] if outside it.
-    pub fn new(value: u64) -> Result<Self, OutOfRange> {
+    /// [`OutOfRangeError`] if the number is outside the legal range.
+    pub fn new(value: u64) -> Result<Self, OutOfRangeError> {
         match u32::try_from(value) {
             Ok(bits @ 8..=100_000) => Ok(Self(bits)),
-            _ => Err(OutOfRange { quantity: "bits", value: value as f64, legal: Self::LEGAL }),
+            _ => Err(OutOfRangeError { quantity: "bits", value: value as f64, legal: Self::LEGAL }),
         }
     }
 

@@ -1,61 +1,61 @@
-//! Watching and stopping long work.
+//! Progress reports of long computations, and stopping them.
 
 use std::fmt;
 
-/// Looks on while a long computation runs, and may stop it.
+/// A callback that observes a long computation and may stop it.
 ///
-/// The callback is given the fraction of work done so far, from 0 to 1, a few
-/// times a second at most; returning [`Go::Stop`] ends the computation with
-/// [`crate::ask::AskError::Stopped`].
+/// The callback is given the completed fraction of the work, from 0 to 1, at most a few times a second. If it returns
+/// [`Control::Stop`], the computation ends with [`crate::ask::AskError::Stopped`].
 ///
 /// ```
-/// use counterpoint::watch::{Go, Watch};
+/// use counterpoint::watch::{Control, Watch};
 /// let report = |done: f64| {
 ///     eprintln!("{:.0} %", 100.0 * done);
-///     Go::On
+///     Control::Continue
 /// };
-/// let watch = Watch::with(&report);
+/// let watch = Watch::new(&report);
 /// ```
 #[derive(Clone, Copy, Default)]
 pub struct Watch<'a> {
-    callback: Option<&'a dyn Fn(f64) -> Go>,
+    callback: Option<&'a dyn Fn(f64) -> Control>,
 }
 
-/// Whether to go on.
+/// The callback's decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Go {
-    /// Carry on.
-    On,
+pub enum Control {
+    /// Continue the computation.
+    Continue,
     /// Stop as soon as possible.
     Stop,
 }
 
-/// The computation was stopped by its watcher.
+/// The error of a computation that its callback stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stopped;
+pub(crate) struct StopRequest;
 
 impl<'a> Watch<'a> {
-    /// Nobody watches.
+    /// Returns a watch without a callback.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// Calls back as work goes on.
+    /// Returns a watch that calls `callback` as the work proceeds.
     #[must_use]
-    pub fn with(callback: &'a dyn Fn(f64) -> Go) -> Self {
+    pub fn new(callback: &'a dyn Fn(f64) -> Control) -> Self {
         Self { callback: Some(callback) }
     }
 
-    /// Reports the fraction done, and says whether the watcher wants to go on: for work that asks several questions.
+    /// Reports the completed fraction and returns the callback's decision. Work that consists of several computations
+    /// calls this itself.
     #[must_use]
-    pub fn tell(&self, done: f64) -> Go {
-        self.callback.map_or(Go::On, |callback| callback(done.clamp(0.0, 1.0)))
+    pub fn report(&self, done: f64) -> Control {
+        self.callback.map_or(Control::Continue, |callback| callback(done.clamp(0.0, 1.0)))
     }
 
-    /// The same; an error if the watcher wants to stop.
-    pub(crate) fn at(&self, done: f64) -> Result<(), Stopped> {
-        if self.tell(done) == Go::Stop { Err(Stopped) } else { Ok(()) }
+    /// Reports the completed fraction; an error if the callback asks to stop.
+    pub(crate) fn check(&self, done: f64) -> Result<(), StopRequest> {
+        if self.report(done) == Control::Stop { Err(StopRequest) } else { Ok(()) }
     }
 }
 

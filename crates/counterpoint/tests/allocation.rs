@@ -4,7 +4,7 @@ use crate::common;
 
 use common::Question;
 use common::mechanisms::*;
-use counterpoint::quantity::{Group, Rate};
+use counterpoint::quantity::{GroupSize, Rate};
 use counterpoint::{Adjacency, Bracket, Plan, Release};
 
 fn best(releases: &[Release], question: Question) -> Bracket {
@@ -133,19 +133,19 @@ fn ends_and_refusals() {
         assert_holds(&all, plain.upper, 1e-6, 1e-5);
     }
     let refused = |release: Release, adjacency, people| {
-        let group = Group::new(people).unwrap();
-        Plan::with([release], adjacency, group).unwrap_err().to_string()
+        let group = GroupSize::new(people).unwrap();
+        Plan::for_neighbours([release], adjacency, group).unwrap_err().to_string()
     };
     let one = || times(1, allocation(2.0, 1.0, 10, 1));
     let add = Some(Adjacency::AddRemove);
     assert!(refused(one(), None, 1).contains("adjacency is missing"));
     let replace = refused(one(), Some(Adjacency::Replace), 1);
     assert!(replace.contains("steps are given with adjacency replace; legal: add-remove"));
-    assert!(refused(one(), add, 2).contains("group is 2 for people in steps drawn at random"));
+    assert!(refused(one(), add, 2).contains("group is 2 for random allocation to steps"));
     let both = Release { rate: Some(Rate::new(0.5).unwrap()), ..one() };
     assert!(refused(both, add, 1).contains("rate is given for gaussian-allocation"));
     let more = times(1, allocation(2.0, 1.0, 10, 11));
-    assert!(refused(more, add, 1).contains("each is 11 of 10 steps"));
+    assert!(refused(more, add, 1).contains("each is 11; legal: at most 10"));
     let loud = times(1, allocation(0.01, 1.0, 10, 1));
     assert!(refused(loud, add, 1).contains("sensitivity / sigma is 100; legal: 1e-3 to 5"));
 }

@@ -12,7 +12,7 @@ use crate::reference;
 
 use common::is_full;
 use counterpoint::audit::{Attack, Tally, audit};
-use counterpoint::quantity::{Confidence, Noise};
+use counterpoint::quantity::{Confidence, NoiseScale};
 use counterpoint::{Count, Delta, Guarantee, Mechanism, Options, Plan, Sensitivity};
 use counterpoint_testing::Random;
 use reference::real::Real;
@@ -175,7 +175,7 @@ fn a_million_trials_find_nine_tenths_of_epsilon() {
 #[test]
 fn a_broken_mechanism_is_caught_and_a_sound_one_is_not() {
     let laplace = |scale: f64| Mechanism::Laplace {
-        scale: Noise::new(scale).unwrap(),
+        scale: NoiseScale::new(scale).unwrap(),
         sensitivity: Sensitivity::new(1.0).unwrap(),
     };
     let claim = Plan::new([(laplace(1.0), Count::ONE)]).unwrap();

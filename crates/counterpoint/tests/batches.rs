@@ -5,12 +5,13 @@ use crate::common;
 use common::Question;
 use common::formulas::gaussian_delta;
 use common::mechanisms::*;
-use counterpoint::quantity::{Group, Rate};
+use counterpoint::quantity::{GroupSize, Rate};
 use counterpoint::{Adjacency, Bracket, Plan, Release};
 use counterpoint_testing::{Random, size};
 
 fn replaced(releases: &[Release], question: Question) -> Bracket {
-    let plan = Plan::with(releases.to_vec(), Some(Adjacency::Replace), Group::ONE).unwrap();
+    let plan =
+        Plan::for_neighbours(releases.to_vec(), Some(Adjacency::Replace), GroupSize::ONE).unwrap();
     ask_best(&plan, question, 1e-5).unwrap().bracket
 }
 
@@ -328,8 +329,8 @@ fn ends_and_refusals() {
     same(replaced(&[times(3, batch(2.0, 1.0, 1.0, None))], question), twofold);
     assert!(replaced(&[times(3, batch(2.0, 1.0, 0.0, None))], question).upper <= 0.0);
     let refused = |release: Release, adjacency, people| {
-        let group = Group::new(people).unwrap();
-        Plan::with([release], adjacency, group).unwrap_err().to_string()
+        let group = GroupSize::new(people).unwrap();
+        Plan::for_neighbours([release], adjacency, group).unwrap_err().to_string()
     };
     let one = || times(1, batch(2.0, 1.0, 0.5, None));
     let (add, replace) = (Some(Adjacency::AddRemove), Some(Adjacency::Replace));
@@ -342,17 +343,17 @@ fn ends_and_refusals() {
     let drawn = || times(1, draws(2.0, 1.0, 5, 10));
     let missing = refused(drawn(), None, 1);
     assert!(missing.ends_with(
-        "legal: replace (one person's data differ); nothing is proved of this under add-remove (one data set has one \
+        "legal: replace (one person's data differ); no bound is proved under add-remove (one data set has one \
          person more)"
     ));
     // Each forbids one of them: the first to say so knows of the others.
     let sampled = Release { rate: Some(Rate::new(0.5).unwrap()), ..times(1, gaussian(2.0, 1.0)) };
     let neither = Plan::new([times(1, gaussian(1.0, 1.0)), drawn(), sampled]).unwrap_err();
-    assert!(neither.to_string().contains("legal: none; nothing is proved of this under"));
+    assert!(neither.to_string().contains("legal: none; no bound is proved under"));
     assert!(refused(drawn(), add, 1).contains("draws are given with adjacency add-remove"));
     assert!(refused(drawn(), replace, 2).contains("group is 2 for a release on a sample"));
     let too_many = times(1, draws(2.0, 1.0, 11, 10));
-    assert!(refused(too_many, replace, 1).contains("draws are 11 of 10 records"));
+    assert!(refused(too_many, replace, 1).contains("draws is 11; legal: at most 10"));
     let sampled = Release { rate: Some(Rate::new(0.5).unwrap()), ..drawn() };
     assert!(refused(sampled, add, 1).contains("rate is given for gaussian-draws"));
     let faint = times(1, batch(1e4, 1.0, 0.5, None));

@@ -4,8 +4,8 @@ use crate::common;
 
 use common::mechanisms::{self, above_threshold, approximate, response, sparse_vector, times};
 use counterpoint::ask::{CalibrateError, Calibration, Search, Unknown, calibrate};
-use counterpoint::quantity::{Group, Rate, Rho};
-use counterpoint::watch::{Go, Watch};
+use counterpoint::quantity::{GroupSize, Rate, Rho};
+use counterpoint::watch::{Control, Watch};
 use counterpoint::{Adjacency, AskError, Delta, Epsilon, Mechanism, Options, Plan, Release};
 use std::cell::Cell;
 
@@ -23,7 +23,7 @@ fn geometric(scale: f64, count: u64) -> Release {
 
 fn search(releases: &[Release], unknown: Unknown) -> Search<'_> {
     let adjacency = Some(Adjacency::AddRemove);
-    Search { releases, varying: &[], unknown, adjacency, group: Group::ONE }
+    Search { releases, varying: &[], unknown, adjacency, group: GroupSize::ONE }
 }
 
 fn within(
@@ -40,7 +40,7 @@ fn found(search: &Search<'_>, epsilon: f64, delta: f64) -> Calibration {
     let found = within(search, epsilon, delta, &Options::default()).unwrap();
     assert!(found.cost.bracket.upper <= epsilon, "{found:?}");
     let cost = |releases: &[Release]| {
-        let plan = Plan::with(releases.to_vec(), search.adjacency, search.group).unwrap();
+        let plan = Plan::for_neighbours(releases.to_vec(), search.adjacency, search.group).unwrap();
         plan.epsilon(Delta::new(delta).unwrap(), &Options::default()).unwrap().bracket
     };
     assert!(cost(&found.releases).overlaps(&found.cost.bracket), "{found:?}");
@@ -260,9 +260,9 @@ fn a_watcher_may_stop_the_search() {
     let asked = Cell::new(0);
     let stop = |_| {
         asked.set(asked.get() + 1);
-        if asked.get() > 5 { Go::Stop } else { Go::On }
+        if asked.get() > 5 { Control::Stop } else { Control::Continue }
     };
-    let options = Options { watch: Watch::with(&stop), ..Options::default() };
+    let options = Options { watch: Watch::new(&stop), ..Options::default() };
     let releases = [approx(0.1, 0.0, 100)];
     let stopped = within(&search(&releases, Unknown::Epsilon), 1.0, 1e-6, &options);
     assert!(matches!(stopped, Err(CalibrateError::Ask(AskError::Stopped))), "{stopped:?}");
@@ -277,9 +277,9 @@ fn few_questions_are_asked() {
             if done <= 0.0 {
                 asked.set(asked.get() + 1);
             }
-            Go::On
+            Control::Continue
         };
-        let options = Options { watch: Watch::with(&count), ..Options::default() };
+        let options = Options { watch: Watch::new(&count), ..Options::default() };
         let releases = [approx(1.0, 0.0, k)];
         within(&search(&releases, Unknown::Epsilon), 1.0, 1e-6, &options).unwrap();
         assert!(asked.get() <= 25, "{k}: {}", asked.get());
@@ -353,7 +353,7 @@ fn the_truth_is_between_a_value_that_does_and_one_that_provably_does_not() {
             varying: &[],
             unknown,
             adjacency: None,
-            group: Group::ONE,
+            group: GroupSize::ONE,
         };
         let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(delta).unwrap());
         calibrate(&search, epsilon, delta, &Options::default()).unwrap()
@@ -370,8 +370,8 @@ fn the_truth_is_between_a_value_that_does_and_one_that_provably_does_not() {
     assert_eq!((count.value, count.failing.map(|(value, _)| value)), (22.0, Some(23.0)));
 }
 
-/// What was found costs, where it is composed, what was said, to the last bit; and it is within the target, too, where it
-/// is read as decimals and rounded to the safe side, as ledgers do.
+/// The certificate of a calibrated value equals the cost of the composition, to the last bit. It is also within the
+/// target if the value is read as a decimal and rounded to the safe side, as ledgers do.
 #[test]
 fn a_certificate_is_that_of_the_composition() {
     use counterpoint_budget::{Amount, PlanAccount, Query, Terms};
@@ -399,7 +399,8 @@ fn a_certificate_is_that_of_the_composition() {
     for (releases, unknown, epsilon, delta) in cases {
         let search = search(&releases, unknown);
         let found = found(&search, epsilon, delta);
-        let plan = Plan::with(found.releases.clone(), search.adjacency, search.group).unwrap();
+        let plan =
+            Plan::for_neighbours(found.releases.clone(), search.adjacency, search.group).unwrap();
         let composed = plan.epsilon(Delta::new(delta).unwrap(), &Options::default()).unwrap();
         assert_eq!(composed, found.cost, "{unknown:?} {epsilon}");
         assert!(
@@ -453,7 +454,7 @@ fn releases_that_vary_keep_their_ratios() {
     let scales: Vec<f64> = kept.releases.iter().map(scale).collect();
     assert!((scales[0] / scales[1] - 5.0).abs() < 1e-14, "{scales:?}");
     for release in &mut releases {
-        Unknown::Scale.clear(release).unwrap();
+        Unknown::Scale.fill_default(release).unwrap();
     }
     let even = found(&search(&releases, Unknown::Scale), 1.0, 0.0);
     // Each of three at a third.

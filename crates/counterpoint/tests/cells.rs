@@ -6,7 +6,7 @@ use common::Question;
 use common::laws::Law;
 use common::mechanisms::*;
 use counterpoint::mechanism::{CellPair, ListError};
-use counterpoint::quantity::{Group, Rate};
+use counterpoint::quantity::{GroupSize, Rate};
 use counterpoint::{
     Adjacency, AskError, Bracket, Delta, Epsilon, Mechanism, Options, Plan, Release,
 };
@@ -88,7 +88,7 @@ fn both_ends_are_those_of_finite_pairs() {
     }
 }
 
-/// What has no upper bound leaks, from above only; what has no lower one leaks the other way.
+/// Cells without an upper bound leak, from above only; cells without a lower bound leak in the other direction.
 #[test]
 fn bounds_that_are_none_leak() {
     let inf = f64::INFINITY;
@@ -163,8 +163,8 @@ fn what_is_refused() {
     assert!(matches!(pair(&[[1.0, 1.0, 0.0, f64::NAN]]), Err(ListError::Number { .. })));
     let mechanism = || cells(&[[1.0, 1.0, -0.1, 0.1]]);
     let with = |adjacency, group| {
-        let group = Group::new(group).unwrap();
-        Plan::with([times(1, mechanism())], adjacency, group).unwrap_err().to_string()
+        let group = GroupSize::new(group).unwrap();
+        Plan::for_neighbours([times(1, mechanism())], adjacency, group).unwrap_err().to_string()
     };
     assert!(with(None, 1).contains("adjacency is missing"));
     assert!(with(Some(Adjacency::Replace), 1).contains("p and q differ when exchanged"));

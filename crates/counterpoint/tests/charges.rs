@@ -1,5 +1,5 @@
-//! What accounts charge for shifts drawn at random, for cells, for wide discrete noise and for groups: never less than
-//! what is integrated, summed or chained here, and no more than a hair above it where that is the truth.
+//! The charges of accounts for random shifts, cells, wide discrete noise and groups are never less than the bounds that
+//! are integrated, summed or chained here, and barely above them where those are exact.
 
 use crate::common;
 
@@ -7,7 +7,7 @@ use common::formulas::{gaussian_delta, gaussian_divergence, gaussian_epsilon};
 use common::laws::{self, Law};
 use common::mechanisms::*;
 use common::slots::{amount, approx, leak, terms};
-use counterpoint::quantity::{Group, Order, Rate, Rho};
+use counterpoint::quantity::{GroupSize, Order, Rate, Rho};
 use counterpoint::{Delta, Mechanism, Options, Release};
 use counterpoint_budget::{
     Amount, Basis, Charge, Filter, FilterError, PlanAccount, Promise, Query, Terms, covers,
@@ -21,7 +21,7 @@ fn games(full: usize) -> usize {
 }
 
 fn people(group: u64) -> Terms {
-    Terms { group: Group::new(group).unwrap(), ..terms() }
+    Terms { group: GroupSize::new(group).unwrap(), ..terms() }
 }
 
 /// An account of divergences at an order.
@@ -146,7 +146,7 @@ fn accounts_of_mixtures_are_above_the_compositions() {
             let release = times(count, mixture(2.0, list));
             let plan = plan(std::slice::from_ref(&release));
             let query = Query::from(release.clone());
-            let filter = Filter::renyi_needed(amount(delta), &[query], terms()).unwrap();
+            let filter = Filter::renyi_least_epsilon(amount(delta), &[query], terms()).unwrap();
             let Promise::ApproxDp { epsilon, .. } = filter.promise() else { panic!() };
             let target = Delta::new(delta.parse().unwrap()).unwrap();
             let least = plan.epsilon(target, &options(1e-3)).unwrap().bracket.lower;
@@ -263,8 +263,8 @@ fn narrow_cells_cost_what_the_pair_does() {
     }
 }
 
-/// What has no upper bound leaks: a pair within, with a larger loss or a leak of its own, has no larger profile than
-/// what is charged implies.
+/// Cells without an upper bound leak: a pair within them, with a larger loss or a leak of its own, has no larger
+/// profile than the charge implies.
 #[test]
 fn open_cells_are_charged_as_leaks() {
     let (mut random, mut close) = (Random::new(72), 0);
@@ -490,7 +490,7 @@ fn groups_of_tables_are_charged_by_the_chain() {
     }
 }
 
-/// What a group shows of noisy counts on a sample: all of them there or not, or some on either side.
+/// The laws of noisy counts on a sample for a group: all people on one side, or some on either side.
 fn sampled_counts(epsilon: f64, rate: f64, group: i64) -> Vec<Law> {
     let noise = |x: i64| (0.5 * epsilon).tanh() * (-epsilon * x.abs() as f64).exp();
     let choose = |n: i64, k: i64| (0..k).fold(1.0, |c, i| c * (n - i) as f64 / (i + 1) as f64);

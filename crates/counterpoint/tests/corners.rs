@@ -95,7 +95,9 @@ fn a_noise_rule_out_of_range_is_refused() {
 #[test]
 fn an_impossible_lattice_of_pairs_is_empty() {
     let guarantee = Guarantee::pure(1e6).unwrap();
-    assert!(lattice::pairs(guarantee, Count::new(1_000_000_000_000).unwrap()).next().is_none());
+    assert!(
+        lattice::guarantees(guarantee, Count::new(1_000_000_000_000).unwrap()).next().is_none()
+    );
 }
 
 /// Nearly equal epsilons have a common divisor as large as themselves; the tilt of one step

@@ -10,9 +10,9 @@ use crate::common::laws::Law;
 use judge::{Slot, lists_hold, product};
 use shapes::{FEW, KINDS, Shape, shape_of, some_candidate, some_shape, some_table};
 
-use counterpoint::quantity::Group;
+use counterpoint::quantity::GroupSize;
 use counterpoint::{Adjacency, Count};
-use counterpoint_budget::{Basis, Interleaving, PlanAccount, Promise, Query, Terms, covers};
+use counterpoint_budget::{Basis, Concurrency, PlanAccount, Promise, Query, Terms, covers};
 use counterpoint_testing::Random;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -48,13 +48,13 @@ fn some_part(random: &mut Random, group: u64) -> Option<Arc<str>> {
 
 fn terms(shapes: &[&Shape], group: u64) -> Terms {
     let leaky = |shape: &&Shape| matches!(shape, Shape::Zcdp { leak } if *leak > 0.0);
-    let interleaving =
-        if shapes.iter().any(leaky) { Interleaving::Sequential } else { Interleaving::Concurrent };
-    let group = Group::new(group).unwrap();
-    Terms { group, interleaving, ..Terms::new(Adjacency::AddRemove) }
+    let concurrency =
+        if shapes.iter().any(leaky) { Concurrency::Sequential } else { Concurrency::Concurrent };
+    let group = GroupSize::new(group).unwrap();
+    Terms { group, concurrency, ..Terms::new(Adjacency::AddRemove) }
 }
 
-/// What became of the games.
+/// The results of the games.
 #[derive(Default, Debug)]
 struct Score {
     accepted: BTreeMap<String, usize>,
@@ -101,7 +101,7 @@ fn no_slot_covers_more_than_it_promises() {
         let laws = candidate.laws(asked, group).unwrap_or_default();
         let few = is_small(&laws) && matches!(&slot, Slot::Pair(law) if law.atoms.len() < 5);
         let openings = Count::new(if few { random.between(1, 3) } else { 1 }).unwrap();
-        // What curves at listed orders are for a group is judged elsewhere (sampled_pairs).
+        // Curves at listed orders for groups are judged elsewhere (sampled_pairs).
         if group > 1 && matches!(candidate, Shape::Rdp { .. }) {
             continue;
         }
@@ -177,8 +177,8 @@ fn a_leak_pays_for_losses_that_are_finite() {
     assert!(!inside(0.05) && !inside(0.2), "0.3835 of it is above 0.0183");
 }
 
-/// What is taken for a mechanism within a line is within it at every order, not only at the few that the judge looks at: one
-/// that was a tenth above the line between the orders 8 and 29.9 was refused by no rule, and rightly so.
+/// A witness of a line must be within it at every order, not only at the few orders that the judge considers: a witness
+/// that was a tenth above the line between the orders 8 and 29.9 was rightly refused by no rule.
 #[test]
 fn witnesses_of_a_line_are_within_it_between_the_orders() {
     let (size, omega) = (0.109_176_761_168_983_34_f64, 30.0);

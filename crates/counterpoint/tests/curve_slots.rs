@@ -6,7 +6,7 @@ use crate::common::slots;
 use counterpoint::Count;
 use counterpoint::quantity::Order;
 use counterpoint_budget::{
-    Amount, Basis, Filter, Interleaving, OpenError, PlanAccount, Query, Terms, covers,
+    Amount, Basis, Concurrency, Filter, OpenError, PlanAccount, Query, Terms, covers,
 };
 use slots::*;
 
@@ -159,7 +159,7 @@ fn accounts_fit_in_curves_by_their_orders() {
 /// A curve with a leak beside it, one query after the other: no more of either.
 #[test]
 fn a_leak_beside_a_curve_is_all_that_may_leak() {
-    let sequential = Terms { interleaving: Interleaving::Sequential, ..terms() };
+    let sequential = Terms { concurrency: Concurrency::Sequential, ..terms() };
     let leaky = |rho: &str, delta: &str| Query::zcdp(amount(rho), amount(delta)).unwrap();
     let slot = [leaky("0.5", "0.01")];
     let shown = |into: &[Query]| covers(&slot, into, sequential).ok();
@@ -177,7 +177,7 @@ fn a_leak_beside_a_curve_is_all_that_may_leak() {
     assert!(two.is_err());
 }
 
-/// What is not needed is given up: a rule looks at the slots it has a use for.
+/// Slots that are not needed are given up: a rule only considers the slots that it can use.
 #[test]
 fn slots_without_use_are_given_up() {
     let slots = [zcdp("0.5"), approx("0.3", "0"), Query::gdp(amount("0.5")).unwrap()];

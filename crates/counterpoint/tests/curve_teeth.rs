@@ -9,7 +9,7 @@ use common::mechanisms::*;
 use counterpoint::theorem::Theorem;
 use counterpoint::{Answer, Delta, Epsilon, Options, Plan, Release};
 
-/// What has a loss distribution.
+/// Mechanisms with a loss distribution.
 #[derive(Clone, Copy, Debug)]
 enum Losses {
     /// Some Gaussians, by mu, sensitivity over sigma.
@@ -48,7 +48,7 @@ impl Losses {
     }
 }
 
-/// What has not.
+/// Mechanisms without a loss distribution.
 #[derive(Clone, Copy, Debug)]
 enum Curve {
     Zcdp(f64, u64),
@@ -175,7 +175,7 @@ fn deltas_of_mixed_lists() {
     }
 }
 
-/// What a Gaussian with mu^2 = 2 rho costs, nothing that is rho-concentrated can undercut.
+/// No bound for rho-concentrated mechanisms may be below the cost of a Gaussian with mu^2 = 2 rho.
 #[test]
 fn concentrated_privacy_alone_may_be_a_gaussian() {
     for rho in [1e-3, 0.1, 1.0, 5.0] {

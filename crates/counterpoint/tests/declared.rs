@@ -3,12 +3,12 @@
 use crate::common::mechanisms::{mixture, times};
 use crate::common::slots;
 
-use counterpoint::quantity::{Buckets, Count, Noise, Steps};
-use counterpoint::theorem::{Parameters, Theorem};
+use counterpoint::quantity::{Buckets, Count, NoiseScale, WholeSensitivity};
+use counterpoint::theorem::{ParameterChoice, Theorem};
 use counterpoint::{Adjacency, Delta, Epsilon, Mechanism, Options};
 use counterpoint_budget::{
-    Amount, Basis, CoverError, DeclareError, Filter, FilterError, Interleaving, Odometer,
-    OpenError, PlanAccount, Query, Terms, covers,
+    Amount, Basis, Concurrency, CoverError, DeclareError, Filter, FilterError, Odometer, OpenError,
+    PlanAccount, Query, Terms, covers,
 };
 use counterpoint_numerics::normal_tail;
 use counterpoint_testing::Random;
@@ -27,8 +27,8 @@ fn basis(slot: &Query, opened: &Query) -> Option<Basis> {
 fn every_rule_ends_where_its_slot_does() {
     let discrete = |sigma: f64, steps: u64| {
         other(Mechanism::DiscreteGaussian {
-            sigma: Noise::new(sigma).unwrap(),
-            sensitivity: Steps::new(steps).unwrap(),
+            sigma: NoiseScale::new(sigma).unwrap(),
+            sensitivity: WholeSensitivity::new(steps).unwrap(),
         })
     };
     let buckets = |epsilon: f64, buckets: u64| {
@@ -256,14 +256,14 @@ fn unused_slots_are_recut_only_where_they_dominate() {
         assert!(account.recut(&unused, into.clone()).is_err(), "{into:?}");
         assert_eq!(account, state);
     }
-    // What is used is gone, and the guarantee is that of the declaration.
+    // Used slots are gone, and the guarantee is that of the declaration.
     let gone = account.recut(&[(1, 1)], vec![approx("0.5", "0.001")]);
     assert_eq!(gone, Err(OpenError::NoneLeft { slot: 1, asked: 1, left: 0 }));
     let twice = account.recut(&[(0, 1), (0, 1)], vec![approx("0.1", "0")]);
     assert_eq!(twice, Err(OpenError::NoneLeft { slot: 0, asked: 2, left: 1 }));
     let after = account.epsilon(Delta::new(0.01).unwrap(), &Options::default()).unwrap();
     assert_eq!(before, after);
-    let restored = PlanAccount::restored(declared, account.slots().to_vec(), terms()).unwrap();
+    let restored = PlanAccount::from_stored(declared, account.slots().to_vec(), terms()).unwrap();
     assert_eq!(restored, account);
 }
 
@@ -306,7 +306,7 @@ fn openings_run_out_and_parts_are_kept_apart() {
     assert!(account.open(1, &approx("0.5", "0").about(part("north"))).is_ok());
     // A slot for all covers one about a part.
     assert!(account.open(0, &approx("0.1", "0").about(part("south"))).is_ok());
-    assert_eq!(account.setting().parameters, Parameters::Fixed);
+    assert_eq!(account.setting().parameters, ParameterChoice::Fixed);
     assert!(account.setting().concurrent);
 }
 
@@ -318,7 +318,7 @@ fn interleaved_plans_refuse_what_no_theorem_covers() {
         matches!(&error, DeclareError::Slot { slot: 1, error: FilterError::NotConcurrent { .. } }),
         "{error}"
     );
-    let sequential = Terms { interleaving: Interleaving::Sequential, ..terms() };
+    let sequential = Terms { concurrency: Concurrency::Sequential, ..terms() };
     let account = PlanAccount::new(vec![leaky], sequential).unwrap();
     assert!(!account.setting().concurrent);
 }
@@ -327,7 +327,8 @@ fn interleaved_plans_refuse_what_no_theorem_covers() {
 fn a_plan_keeps_its_budget_or_not() {
     let plan = vec![approx("0.1", "0").times(count(100))];
     let account = PlanAccount::new(plan, terms()).unwrap();
-    let keeps = |e: &str| account.keeps(&amount(e), &amount("1e-6"), &Options::default()).unwrap();
+    let keeps =
+        |e: &str| account.satisfies(&amount(e), &amount("1e-6"), &Options::default()).unwrap();
     assert!(keeps("4.7746") && !keeps("4.7745"));
 }
 
@@ -353,8 +354,8 @@ fn odometers_read_the_sum_at_first_and_less_later() {
     // 1000 x 1e-10 is all that was set aside.
     assert_eq!(odometer.bound(&spent.plus(&price)), None);
     assert_eq!(odometer.theorem(), Theorem::RenyiOdometer);
-    assert_eq!(odometer.setting().parameters, Parameters::Adaptive);
-    // What has no epsilon of its own is read off the levels; what has no divergence there is
+    assert_eq!(odometer.setting().parameters, ParameterChoice::Adaptive);
+    // A query without an epsilon of its own is read off the levels; a query without a divergence at these orders is
     // read off the sum.
     let gauss = odometer.charge(&gaussian("10")).unwrap();
     assert!(gauss.epsilon.is_none());
@@ -362,13 +363,18 @@ fn odometers_read_the_sum_at_first_and_less_later() {
     let error = Odometer::new(amount("1e-6"), amount("1e-6"), terms()).unwrap_err();
     assert!(error.to_string().starts_with("leaks is 0.000001; legal: "), "{error}");
     let shape = |ratio: &str, n| {
-        Odometer::with(amount("1e-6"), Amount::ZERO, (&amount("1"), &amount(ratio), n), terms())
+        Odometer::with_levels(
+            amount("1e-6"),
+            Amount::ZERO,
+            (&amount("1"), &amount(ratio), n),
+            terms(),
+        )
     };
     assert!(shape("1", 4).unwrap_err().to_string().starts_with("the ratio of levels is 1; legal"));
     assert!(shape("2", 0).unwrap_err().to_string().starts_with("the number of levels is 0"));
 }
 
-/// What would take minutes to tell is left undecided after so many steps, whatever the machine.
+/// A comparison that would take minutes is left undecided after a fixed number of steps, on any machine.
 #[test]
 fn a_slot_is_compared_for_so_long_and_no_longer() {
     use crate::common::mechanisms::finite;
@@ -384,7 +390,7 @@ fn a_slot_is_compared_for_so_long_and_no_longer() {
     let many = [leaky.clone(), pure].map(|slot| slot.times(Count::new(5).unwrap()));
     let opened = Query::from(times(40, mixture(13_562.0, &shifts)));
     let _ = covers(&many, &[opened], terms);
-    // What is plain is still told.
+    // Simple comparisons are still decided.
     let opened = |sigma| [Query::from(times(1, mixture(sigma, &shifts)))];
     assert!(covers(std::slice::from_ref(&leaky), &opened(0.3), terms).is_err());
     assert!(covers(std::slice::from_ref(&leaky), &opened(20.0), terms).is_ok());

@@ -3,7 +3,7 @@
 use crate::common::mechanisms::*;
 use counterpoint::Route;
 use counterpoint::ask::AskError;
-use counterpoint::{Answer, Asked, Bracket, Delta, Epsilon, Options, Plan, Tolerance};
+use counterpoint::{Answer, Bracket, Delta, Epsilon, Options, Plan, RequestedEnds, Tolerance};
 
 fn promised(tolerance: f64) -> Options<'static> {
     Options { tolerance: Tolerance::new(tolerance).unwrap(), ..Options::default() }
@@ -115,7 +115,7 @@ fn faint_gaussians_agree_with_contours_where_both_do() {
     }
 }
 
-/// What underflows has a loss below the largest: that one is the answer without a delta.
+/// Mass that underflows has a loss below the largest loss, which is the answer without a delta.
 #[test]
 fn pure_mechanisms_have_their_largest_loss_at_delta_zero() {
     let list = [
@@ -166,23 +166,25 @@ fn exponential_mechanisms_have_a_lower_end_that_is_met() {
     assert!(answer.bracket.upper < 0.69);
 }
 
-/// Lower ends alone against the same brute force, for shares that are given; those that are none are the nearest.
+/// Lower ends alone against the same brute force, for given shares; illegal shares count as the nearest legal one.
 #[test]
 fn a_lower_end_alone_is_that_of_the_share() {
     let ten = plan(&[times(10, exponential(0.1))]);
-    let ask = |ends: Asked| ten.epsilon(at(1e-6), &Options { ends, ..Options::default() }).unwrap();
-    let any = ask(Asked::Upper);
+    let ask = |ends: RequestedEnds| {
+        ten.epsilon(at(1e-6), &Options { ends, ..Options::default() }).unwrap()
+    };
+    let any = ask(RequestedEnds::Upper);
     for (share, meant) in [(f64::NAN, 0.5), (-1.0, 0.5), (0.5, 0.5), (0.6, 0.6), (0.9, 0.9)] {
-        let answer = ask(Asked::Lower { like: Some(with_share(any, share)) });
+        let answer = ask(RequestedEnds::Lower { similar: Some(with_share(any, share)) });
         let (lower, truth) = (answer.bracket.lower, two_outcome_epsilon(10, 0.1, meant, 1e-6));
-        // But for what the sum of doubles is off.
+        // Up to the rounding of the sum of doubles.
         let off = truth - lower;
         assert!(off >= -1e-12 && off < 2e-4 * truth, "{share}: {lower} {truth}");
         assert!(answer.bracket.upper >= 0.6287, "{answer:?}");
     }
-    let [both, lower] = [ask(Asked::Both), ask(Asked::Lower { like: None })];
+    let [both, lower] = [ask(RequestedEnds::Both), ask(RequestedEnds::Lower { similar: None })];
     assert!((0.628..0.6287).contains(&lower.bracket.lower), "{lower:?}");
-    let upper = ask(Asked::Upper).bracket.upper;
+    let upper = ask(RequestedEnds::Upper).bracket.upper;
     assert!(upper >= both.bracket.upper && upper < 0.69, "{upper} {both:?}");
 }
 
@@ -194,20 +196,22 @@ fn one_end_alone_is_no_nearer_than_both() {
         times(1, exponential(0.3)),
         times(3, gaussian(8.0, 1.0)),
     ]);
-    let ask =
-        |ends: Asked| plan.epsilon(at(1e-6), &Options { ends, ..Options::default() }).unwrap();
-    let both = ask(Asked::Both);
-    for like in [None, Some(both)] {
-        let lower = ask(Asked::Lower { like }).bracket.lower;
-        assert!((lower / both.bracket.lower - 1.0).abs() < 1e-3, "{like:?}: {lower} {both:?}");
+    let ask = |ends: RequestedEnds| {
+        plan.epsilon(at(1e-6), &Options { ends, ..Options::default() }).unwrap()
+    };
+    let both = ask(RequestedEnds::Both);
+    for similar in [None, Some(both)] {
+        let lower = ask(RequestedEnds::Lower { similar }).bracket.lower;
+        assert!((lower / both.bracket.lower - 1.0).abs() < 1e-3, "{similar:?}: {lower} {both:?}");
     }
-    let other = ask(Asked::Lower { like: Some(with_share(both, 0.97)) }).bracket.lower;
+    let other = ask(RequestedEnds::Lower { similar: Some(with_share(both, 0.97)) }).bracket.lower;
     assert!(other > 0.0 && other < both.bracket.lower, "{other} {both:?}");
-    let upper = ask(Asked::Upper).bracket.upper;
+    let upper = ask(RequestedEnds::Upper).bracket.upper;
     assert!((1.0..1.05).contains(&(upper / both.bracket.upper)), "{upper} {both:?}");
     let epsilon = Epsilon::new(both.bracket.upper).unwrap();
-    let ask = |ends: Asked| plan.delta(epsilon, &Options { ends, ..Options::default() }).unwrap();
-    let (both, lower) = (ask(Asked::Both), ask(Asked::Lower { like: None }));
+    let ask =
+        |ends: RequestedEnds| plan.delta(epsilon, &Options { ends, ..Options::default() }).unwrap();
+    let (both, lower) = (ask(RequestedEnds::Both), ask(RequestedEnds::Lower { similar: None }));
     assert!((lower.bracket.lower / both.bracket.lower - 1.0).abs() < 1e-3, "{lower:?} {both:?}");
     assert!(lower.bracket.upper >= both.bracket.upper, "{lower:?} {both:?}");
 }

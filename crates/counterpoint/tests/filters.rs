@@ -1,13 +1,15 @@
 //! Open accounts: what each filter charges, admits and promises, against closed forms.
 
 use counterpoint::mechanism::{FinitePair, RenyiCurve};
-use counterpoint::quantity::{Group, Noise, Order, Rate, Rho, Sensitivity, Steps};
-use counterpoint::theorem::Parameters;
+use counterpoint::quantity::{
+    GroupSize, NoiseScale, Order, Rate, Rho, Sensitivity, WholeSensitivity,
+};
+use counterpoint::theorem::ParameterChoice;
 use counterpoint::{
     Adjacency, Count, Delta, Epsilon, Guarantee, Mechanism, Options, Plan, Release,
 };
 use counterpoint_budget::{
-    Amount, Charge, Currency, Filter, FilterError, Interleaving, Promise, Query, Terms,
+    Amount, Charge, Concurrency, Currency, Filter, FilterError, Promise, Query, Terms,
     is_within_part,
 };
 
@@ -48,7 +50,7 @@ fn every_charge_can_be_read_back() {
         let charge = filter.charge(&mu).unwrap().main;
         assert_eq!(charge.to_string().parse(), Ok(charge.clone()));
         // mu^2, and half of it in concentrated privacy.
-        let over = charge.times(2).less(&square.times(times)).unwrap();
+        let over = charge.times(2).checked_sub(&square.times(times)).unwrap();
         assert!(over < amount("1e-2498"), "{over}");
     }
     let filter = Filter::gdp_budget(long, terms()).unwrap();
@@ -57,7 +59,7 @@ fn every_charge_can_be_read_back() {
     assert!(capacity < &square);
 }
 
-/// How often a query is admitted before it is refused.
+/// Returns the number of times that a query is admitted before it is refused.
 fn admitted(filter: &Filter, query: &Query) -> u64 {
     let (charge, mut spent, mut n) = (filter.charge(query).unwrap(), Charge::default(), 0);
     while let Ok(total) = filter.admit(&spent, &charge) {
@@ -121,7 +123,8 @@ fn deltas_are_a_budget_of_their_own() {
 fn a_hundred_tenths_need_5_0731() {
     let hundred = pure("0.1").times(count(100));
     let filter =
-        Filter::renyi_needed(amount("1e-6"), std::slice::from_ref(&hundred), terms()).unwrap();
+        Filter::renyi_least_epsilon(amount("1e-6"), std::slice::from_ref(&hundred), terms())
+            .unwrap();
     let Promise::ApproxDp { epsilon, delta } = filter.promise() else { panic!() };
     assert_eq!(delta, &amount("1e-6"));
     assert!(epsilon < &amount("5.0732") && epsilon > &amount("5.0730"), "{epsilon}");
@@ -164,8 +167,8 @@ fn renyi_charges_are_those_of_the_formulas() {
         let exponential = release(Mechanism::Exponential { epsilon: Epsilon::new(0.5).unwrap() });
         assert!(charge(&exponential).main.upper() <= a * 0.25 / 8.0 * (1.0 + 1e-12));
         let discrete = release(Mechanism::DiscreteGaussian {
-            sigma: Noise::new(2.0).unwrap(),
-            sensitivity: Steps::new(1).unwrap(),
+            sigma: NoiseScale::new(2.0).unwrap(),
+            sensitivity: WholeSensitivity::new(1).unwrap(),
         });
         assert_eq!(charge(&discrete).main, (&amount("0.125") * &Amount::from_f64(a).unwrap()));
         assert!(charge(&discrete).delta.is_zero());
@@ -196,7 +199,7 @@ fn samples_and_leaks_are_charged() {
     let filter =
         Filter::renyi(amount("8"), amount("1e-5"), amount("1e-6"), order(a), terms()).unwrap();
     let gaussian = Mechanism::Gaussian {
-        sigma: Noise::new(1.0).unwrap(),
+        sigma: NoiseScale::new(1.0).unwrap(),
         sensitivity: Sensitivity::new(1.0).unwrap(),
     };
     let rate = Some(Rate::new(0.01).unwrap());
@@ -277,7 +280,7 @@ fn a_curve_account_admits_at_least_the_sum_of_pure_epsilons() {
     ] {
         assert_eq!(filter.capacity().pure, Some(amount("1")));
         assert_eq!(admitted(&filter, &laplace), 8, "{filter:?}");
-        // What is not pure ends the sum for good.
+        // A query that is not pure ends the sum of epsilons for good.
         let price = filter.charge(&laplace).unwrap();
         assert_eq!(price.pure, Some(amount("0.125")));
         let seven = price.times(7);
@@ -298,7 +301,7 @@ fn a_curve_account_admits_at_least_the_sum_of_pure_epsilons() {
         assert_eq!(filter.capacity().pure, None);
     }
     // A group's epsilons are what is added up.
-    let couple = Terms { group: Group::new(2).unwrap(), ..terms() };
+    let couple = Terms { group: GroupSize::new(2).unwrap(), ..terms() };
     let filter = Filter::gdp(amount("1"), amount("1e-6"), couple).unwrap();
     assert_eq!(admitted(&filter, &laplace), 4);
 }
@@ -334,15 +337,15 @@ fn an_account_about_a_part_is_asked_about_that_part() {
         assert_eq!(is_within_part(Some("north"), &about(part)).is_ok(), part == Some("north"));
     }
     let error = is_within_part(Some("a"), &about(Some("b"))).unwrap_err().to_string();
-    let expected = r#"the account is about part "a" of the data and this is about part "b"; legal: partition "a""#;
+    let expected = r#"the account is about part "a" of the data and the query about part "b"; legal: partition "a""#;
     assert_eq!(error, expected);
     let error = is_within_part(Some("a"), &about(None)).unwrap_err().to_string();
-    assert!(error.contains("this is about all of it; legal"), "{error}");
+    assert!(error.contains("the query about all of it; legal"), "{error}");
 }
 
 #[test]
 fn groups_and_relations_are_part_of_the_terms() {
-    let couple = Terms { group: Group::new(2).unwrap(), ..terms() };
+    let couple = Terms { group: GroupSize::new(2).unwrap(), ..terms() };
     let filter = Filter::sums(amount("1"), amount("1e-6"), couple).unwrap();
     assert_eq!(filter.charge(&pure("0.1")).unwrap().main, amount("0.2"));
     let leaky = filter.charge(&Query::approx_dp(amount("0.1"), amount("1e-7")).unwrap()).unwrap();
@@ -361,15 +364,15 @@ fn groups_and_relations_are_part_of_the_terms() {
 fn what_no_theorem_covers_is_refused() {
     let leaky = Query::zcdp(amount("0.01"), amount("1e-8")).unwrap();
     let concurrent = terms();
-    let sequential = Terms { interleaving: Interleaving::Sequential, ..concurrent };
+    let sequential = Terms { concurrency: Concurrency::Sequential, ..concurrent };
     let make = |terms| Filter::zcdp_budget(amount("1"), amount("1e-6"), terms).unwrap();
     assert!(make(sequential).charge(&leaky).is_ok() && !make(sequential).setting().concurrent);
     let error = make(concurrent).charge(&leaky).unwrap_err();
     assert!(matches!(error, FilterError::NotConcurrent { .. }), "{error}");
     assert!(error.to_string().contains("0.00000001"), "{error}");
     let setting = make(concurrent).setting();
-    assert!(setting.concurrent && setting.parameters == Parameters::Adaptive);
-    assert_eq!(make(concurrent).theorem().setting().parameters, Parameters::Adaptive);
+    assert!(setting.concurrent && setting.parameters == ParameterChoice::Adaptive);
+    assert_eq!(make(concurrent).theorem().setting().parameters, ParameterChoice::Adaptive);
     // Guarantees with a delta are covered: they are a leak, and randomized response.
     assert!(
         make(concurrent).charge(&Query::approx_dp(amount("0.1"), amount("1e-8")).unwrap()).is_ok()
@@ -395,7 +398,7 @@ fn bad_input_names_the_value_and_the_legal_range() {
         (Filter::gdp(amount("1"), Amount::ZERO, terms()), "epsilon 1 at delta 0 leaves no"),
         (
             Filter::renyi_for(amount("1"), amount("1e-6"), &[pure("0")], terms()),
-            "the expected use costs nothing",
+            "the expected queries cost nothing",
         ),
     ];
     for (result, text) in cases {

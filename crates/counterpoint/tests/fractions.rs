@@ -3,7 +3,7 @@
 
 use counterpoint::ask::PreciseGuarantee;
 use counterpoint::ask::{AskError, Bits, PreciseAnswer, PrecisePlan};
-use counterpoint::theorem::{Bound, Inapplicable, Theorem};
+use counterpoint::theorem::{Bound, InapplicableError, Theorem};
 use counterpoint::watch::Watch;
 use counterpoint::{Count, Delta, Epsilon, Guarantee, Plan};
 use counterpoint_budget::Amount;
@@ -96,7 +96,7 @@ fn the_top_is_found_by_fractions() {
     assert!(decimal(&below.lower) > Ratio::ZERO && decimal(&below.upper) < decimal("1e-99"));
 }
 
-/// What doubles say exactly has the same answer either way, digit for digit.
+/// Numbers that are exact in doubles have the same answer as fractions, digit for digit.
 #[test]
 fn doubles_are_fractions_too() {
     let list = [(0.5, 0.0, 4), (0.25, 0.125, 2), (2.0, 0.0, 1), (0.5, 0.0, 1)];
@@ -111,7 +111,7 @@ fn doubles_are_fractions_too() {
     let one = doubles.delta_to_bits(Epsilon::new(1.5).unwrap(), bits(150), Watch::none());
     assert_eq!(one, fractions.delta(&ratio("3/2"), bits(150), Watch::none()));
     let theorems = [&Theorem::FORMULAS[..], &[Theorem::KovSimplified, Theorem::Renyi]].concat();
-    let same = |own: &Bound, double: Result<f64, Inapplicable>| match (&own.value, &double) {
+    let same = |own: &Bound, double: Result<f64, InapplicableError>| match (&own.value, &double) {
         (Ok(own), Ok(double)) => (own / double - 1.0).abs() < 1e-15,
         (own, double) => own.is_err() && double.is_err(),
     };
@@ -159,7 +159,7 @@ fn theorems_are_about_the_fractions_themselves() {
     let doubles = Guarantee::new(0.3, 0.1).unwrap();
     let doubles = Plan::new([(doubles, Count::new(3).unwrap())]).unwrap();
     assert!(Theorem::Basic.epsilon(&doubles, Delta::new(0.3).unwrap()).is_err());
-    // What all of them leak together, 1 - 0.9^3, leaves nothing; a little less is too little.
+    // The delta that all of them leak together, 1 - 0.9^3, leaves nothing; a slightly smaller delta is too small.
     let closed =
         |delta: &Ratio| leaky.compare(delta, &[Theorem::KovClosedForm]).unwrap().remove(0).value;
     let sum = closed(&decimal("0.271")).unwrap();

@@ -254,7 +254,7 @@ fn odometers_hold_at_all_times_at_once() {
         let count = random.of(&[1, 2, 4]);
         let (first, ratio) = (amount(random.of(&["2", "5"])), amount("1.5"));
         let shape = (&first, &ratio, count);
-        let odometer = Odometer::with(delta.clone(), Amount::ZERO, shape, terms()).unwrap();
+        let odometer = Odometer::with_levels(delta.clone(), Amount::ZERO, shape, terms()).unwrap();
         let (seed, steps) = (random.bits(), random.between(1, 3) as u32);
         let passed = ever_passed(&odometer, &mut Random::new(seed), steps);
         assert!(passed <= delta.upper() * (1.0 + 1e-9), "seed {seed}: {passed} {odometer:?}");
@@ -262,7 +262,7 @@ fn odometers_hold_at_all_times_at_once() {
         for level in &mut levels {
             level.capacity = &level.capacity * &amount("1.01");
         }
-        let broken = Odometer::restored(delta.clone(), Amount::ZERO, levels, terms());
+        let broken = Odometer::from_stored(delta.clone(), Amount::ZERO, levels, terms());
         caught += usize::from(
             ever_passed(&broken, &mut Random::new(seed), steps) > delta.upper() * (1.0 + 1e-9),
         );

@@ -90,7 +90,7 @@ fn splines_agree_with_contours_and_lattices() {
     assert!(2 * close >= all && all >= 5, "{close} of {all}");
 }
 
-/// What one asks other libraries about: no count and no scale is refused, and epsilon and delta fit together.
+/// Questions that other libraries are asked: no count and no scale is refused, and epsilon and delta agree.
 #[test]
 fn every_count_and_scale_is_answered() {
     for count in [2, 3, 17, 60, 250, 1000, 20_000, 1_000_000, 1_000_000_000] {

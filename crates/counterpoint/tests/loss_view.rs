@@ -4,7 +4,7 @@
 use counterpoint::ask::PrivacyLoss;
 use counterpoint::loss::Direction;
 use counterpoint::mechanism::FinitePair;
-use counterpoint::quantity::{Buckets, Group, Level, Noise, Rate, Rho, Steps};
+use counterpoint::quantity::{Buckets, GroupSize, Level, NoiseScale, Rate, Rho, WholeSensitivity};
 use counterpoint::{
     Adjacency, AskError, Bracket, Count, Delta, Epsilon, Guarantee, Mechanism, Options, Plan,
     Release, Sensitivity,
@@ -19,12 +19,12 @@ fn sampled(count: u64, mechanism: Mechanism, rate: f64) -> Release {
 }
 
 fn gaussian(sigma: f64) -> Mechanism {
-    let (sigma, sensitivity) = (Noise::new(sigma).unwrap(), Sensitivity::new(1.0).unwrap());
+    let (sigma, sensitivity) = (NoiseScale::new(sigma).unwrap(), Sensitivity::new(1.0).unwrap());
     Mechanism::Gaussian { sigma, sensitivity }
 }
 
 fn laplace(scale: f64) -> Mechanism {
-    let (scale, sensitivity) = (Noise::new(scale).unwrap(), Sensitivity::new(1.0).unwrap());
+    let (scale, sensitivity) = (NoiseScale::new(scale).unwrap(), Sensitivity::new(1.0).unwrap());
     Mechanism::Laplace { scale, sensitivity }
 }
 
@@ -33,7 +33,7 @@ fn approximate(epsilon: f64, delta: f64) -> Mechanism {
 }
 
 fn plan(releases: &[Release]) -> Plan {
-    Plan::with(releases.to_vec(), Some(Adjacency::AddRemove), Group::ONE).unwrap()
+    Plan::for_neighbours(releases.to_vec(), Some(Adjacency::AddRemove), GroupSize::ONE).unwrap()
 }
 
 fn level(level: f64) -> Level {
@@ -265,8 +265,8 @@ fn the_distribution_gives_the_profile_back() {
         times(
             1,
             Mechanism::Geometric {
-                scale: Noise::new(3.0).unwrap(),
-                sensitivity: Steps::new(2).unwrap(),
+                scale: NoiseScale::new(3.0).unwrap(),
+                sensitivity: WholeSensitivity::new(2).unwrap(),
             },
         ),
         sampled(20, gaussian(1.0), 0.05),

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::is_full;
-use counterpoint::quantity::{Noise, Rho};
+use counterpoint::quantity::{NoiseScale, Rho};
 use counterpoint::{
     Bracket, Count, Delta, Epsilon, Guarantee, Mechanism, Options, Plan, Release, Sensitivity,
 };
@@ -14,13 +14,13 @@ fn release(mechanism: impl Into<Mechanism>, count: u64) -> Release {
 
 fn gaussian(sigma: f64) -> Mechanism {
     let sensitivity = Sensitivity::new(1.0).unwrap();
-    Mechanism::Gaussian { sigma: Noise::new(sigma).unwrap(), sensitivity }
+    Mechanism::Gaussian { sigma: NoiseScale::new(sigma).unwrap(), sensitivity }
 }
 
 fn plans() -> Vec<Plan> {
     let laplace = |scale: f64| {
         let sensitivity = Sensitivity::new(1.0).unwrap();
-        Mechanism::Laplace { scale: Noise::new(scale).unwrap(), sensitivity }
+        Mechanism::Laplace { scale: NoiseScale::new(scale).unwrap(), sensitivity }
     };
     let zcdp = Mechanism::Zcdp { rho: Rho::new(0.05).unwrap(), delta: Delta::new(1e-7).unwrap() };
     let pure = |epsilon| Guarantee::pure(epsilon).unwrap();

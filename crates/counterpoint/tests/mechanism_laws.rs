@@ -9,7 +9,7 @@ use crate::common;
 use common::Question;
 use common::mechanisms::*;
 use counterpoint::Route;
-use counterpoint::watch::{Go, Watch};
+use counterpoint::watch::{Control, Watch};
 use counterpoint::{AskError, Bracket, Delta, Epsilon, Mechanism, Options, Plan, Release};
 use std::cell::Cell;
 
@@ -371,9 +371,9 @@ fn a_stop_leaves_no_half_answer() {
                 polls.set(0);
                 let callback = |_: f64| {
                     polls.set(polls.get() + 1);
-                    if polls.get() == place { Go::Stop } else { Go::On }
+                    if polls.get() == place { Control::Stop } else { Control::Continue }
                 };
-                let watch = Watch::with(&callback);
+                let watch = Watch::new(&callback);
                 ask_with(plan, question, &Options { watch, ..Options::default() })
             };
             let whole = stopped_at(0);

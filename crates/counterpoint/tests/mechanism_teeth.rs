@@ -16,7 +16,7 @@ use counterpoint::loss::Direction;
 use counterpoint::{AskError, Bracket, Epsilon, Options, Plan, Release};
 use counterpoint_testing::Random;
 
-/// What a forced route says; nothing if it refuses.
+/// Returns the answer of a forced route; `None` if it refuses.
 fn forced(plan: &Plan, question: Question, route: Route, tolerance: f64) -> Option<Bracket> {
     let options = Options { route: Some(route), ..options(tolerance) };
     match ask_with(plan, question, &options) {

@@ -12,7 +12,7 @@ use reference::Wide;
 use reference::table::{LAST_DIGIT, Line, decimal, lines};
 use std::time::Instant;
 
-/// Whether a value known to a relative error lies in the bracket.
+/// True if a value with a relative error lies in the bracket.
 fn contains(bracket: &Bracket, value: &Wide, error: f64) -> bool {
     let error = value * &Wide::new(error);
     Wide::new(bracket.lower) <= value + &error && Wide::new(bracket.upper) >= value - &error

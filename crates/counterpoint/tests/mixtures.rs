@@ -7,7 +7,7 @@ use common::mechanisms::*;
 use counterpoint::Route;
 use counterpoint::loss::LossError;
 use counterpoint::mechanism::{ListError, Shifts};
-use counterpoint::quantity::Group;
+use counterpoint::quantity::GroupSize;
 use counterpoint::{Adjacency, Bracket, Options, Plan, PlanError, Release};
 
 fn delta(releases: &[Release], epsilon: f64) -> Bracket {
@@ -115,8 +115,9 @@ fn samples_of_mixtures() {
 #[test]
 fn groups_are_refused() {
     let refused = |release: Release, people: u64| {
-        let group = Group::new(people).unwrap();
-        let error = Plan::with(vec![release], Some(Adjacency::AddRemove), group).unwrap_err();
+        let group = GroupSize::new(people).unwrap();
+        let error =
+            Plan::for_neighbours(vec![release], Some(Adjacency::AddRemove), group).unwrap_err();
         let known = matches!(error, PlanError::Release { error: LossError::Group { .. }, .. });
         assert!(known, "{error}");
     };
@@ -125,7 +126,8 @@ fn groups_are_refused() {
     refused(times(1, mixture(1.0, &[(0.5, 0.5), (1.0, 0.5)])), 2);
 }
 
-/// What is moved in different directions is told apart no better than in one: the theorem, where it can be integrated.
+/// Shifts in different directions are told apart no better than in one direction: checks the theorem where it can be
+/// integrated.
 #[test]
 fn shifts_at_an_angle_are_no_worse() {
     let list = [(1.0, 0.5), (1.5, 0.5)];
@@ -168,7 +170,7 @@ fn the_curve_is_above_the_lattice() {
 #[test]
 fn what_is_refused() {
     let mixed = || vec![times(1, mixture(1.0, LISTS[0]))];
-    let with = |adjacency| Plan::with(mixed(), adjacency, Group::ONE).unwrap_err();
+    let with = |adjacency| Plan::for_neighbours(mixed(), adjacency, GroupSize::ONE).unwrap_err();
     let error = with(Some(Adjacency::Replace)).to_string();
     assert!(
         error.contains("sensitivities differ, with adjacency replace; legal: add-remove"),
@@ -177,7 +179,7 @@ fn what_is_refused() {
     assert!(with(None).to_string().contains("adjacency is missing"));
     // One shift is a Gaussian, whatever the relation.
     let one = vec![times(1, mixture(1.0, &[(2.0, 1.0)]))];
-    assert!(Plan::with(one, Some(Adjacency::Replace), Group::ONE).is_ok());
+    assert!(Plan::for_neighbours(one, Some(Adjacency::Replace), GroupSize::ONE).is_ok());
     let legal = Shifts::new;
     assert!(matches!(legal(&[1.0, 2.0], &[0.5, 0.6]), Err(ListError::Sum { .. })));
     assert!(matches!(legal(&[-1.0], &[1.0]), Err(ListError::Number { .. })));

@@ -1,5 +1,5 @@
-//! What an odometer reads, against its theorem in arbitrary precision and against the exact
-//! chance that it is ever passed.
+//! Compares an odometer's readings with its theorem in arbitrary precision and with the exact probability that a
+//! reading is ever exceeded.
 
 use crate::reference::real;
 
@@ -48,7 +48,7 @@ fn levels_are_those_of_the_theorem() {
     assert_eq!(odometer.levels().len(), 64);
     let mut millionths = 100_000_u64;
     for level in odometer.levels() {
-        assert_eq!(level.epsilon, Amount::from(millionths).over(&amount("1e6")).unwrap());
+        assert_eq!(level.epsilon, Amount::from(millionths).div_up(&amount("1e6")).unwrap());
         // A ninth more, to the next millionth above.
         millionths = millionths * 10 / 9 + 1;
         let t = &wide(level.order.get()) - &wide(1.0);
@@ -80,8 +80,7 @@ fn gaussian(sigma: f64, order: f64) -> Wide {
 /// A level's epsilon, what may be spent there, and what one query costs there.
 type Held = (Amount, Wide, Wide);
 
-/// What the theorem says after n equal queries: the least epsilon whose level holds, or the
-/// sum of epsilons.
+/// The theorem's bound after n equal queries: the least epsilon whose level holds, or the sum of epsilons.
 fn reading(levels: &[Held], each: Option<&Amount>, n: u64) -> Option<Amount> {
     let holds = levels.iter().filter(|(_, most, one)| &wide(n as f64) * one <= *most);
     let holds = holds.map(|(epsilon, ..)| epsilon.clone());
@@ -104,7 +103,7 @@ fn changed(odometer: &Odometer, factor: &str) -> Odometer {
     for level in &mut levels {
         level.capacity = &level.capacity * &amount(factor);
     }
-    Odometer::restored(odometer.delta().clone(), odometer.leaks().clone(), levels, terms())
+    Odometer::from_stored(odometer.delta().clone(), odometer.leaks().clone(), levels, terms())
 }
 
 /// Full and quick: every reading after 1 to 400 equal queries of each kind.

@@ -7,7 +7,7 @@ use crate::reference;
 
 use common::mechanisms::*;
 use common::{Question, is_full};
-use counterpoint::quantity::{Rate, Share};
+use counterpoint::quantity::{Gamma, Rate};
 use counterpoint::{AskError, Bracket, Mechanism, Plan, Release};
 use counterpoint_testing::Random;
 use reference::Wide;
@@ -209,7 +209,7 @@ fn delta_of(outcomes: &Pair, epsilon: f64) -> Wide {
     if remove > add { remove } else { add }
 }
 
-/// What no epsilon can undercut.
+/// The delta that no epsilon can undercut.
 fn leak_of(outcomes: &Pair) -> Wide {
     let sum = |turned: bool| {
         outcomes.iter().fold(Wide::new(0.0), |sum, (p, q)| {
@@ -312,7 +312,7 @@ fn outcomes_of(release: &Release) -> Option<Pair> {
         }
         Mechanism::Staircase { epsilon, gamma } => {
             // Only where 1 - gamma is exact.
-            let gamma = gamma.map(Share::get).filter(|gamma| (gamma * 256.0).fract() <= 0.0)?;
+            let gamma = gamma.map(Gamma::get).filter(|gamma| (gamma * 256.0).fract() <= 0.0)?;
             Some(staircase_outcomes(epsilon.get(), gamma))
         }
         Mechanism::Finite(pair) => {

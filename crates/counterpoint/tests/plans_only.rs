@@ -1,5 +1,5 @@
-//! What is composed in plans and charged to no account: samples of a fixed size, random allocation and batches. Every
-//! kind of account refuses them, says what would be legal, and is as before.
+//! Mechanisms that are composed in plans and charged to no account: samples of a fixed size, random allocation and
+//! batches. Every kind of account refuses them, states the legal mechanisms, and is unchanged.
 
 use crate::common;
 
@@ -7,10 +7,10 @@ use common::laws::Law;
 use common::mechanisms::*;
 use common::slots::{amount, approx, leak};
 use counterpoint::loss::LossError;
-use counterpoint::quantity::{Group, Order};
+use counterpoint::quantity::{GroupSize, Order};
 use counterpoint::{Adjacency, Count, Mechanism};
 use counterpoint_budget::{
-    Amount, Basis, DeclareError, Filter, FilterError, Interleaving, Odometer, PlanAccount, Query,
+    Amount, Basis, Concurrency, DeclareError, Filter, FilterError, Odometer, PlanAccount, Query,
     Terms, covers,
 };
 
@@ -35,9 +35,9 @@ fn all_terms() -> Vec<Terms> {
     let mut list = Vec::new();
     for adjacency in [Adjacency::AddRemove, Adjacency::Replace] {
         for group in [1, 2] {
-            for interleaving in [Interleaving::Sequential, Interleaving::Concurrent] {
-                let group = Group::new(group).unwrap();
-                list.push(Terms { adjacency, group, interleaving });
+            for concurrency in [Concurrency::Sequential, Concurrency::Concurrent] {
+                let group = GroupSize::new(group).unwrap();
+                list.push(Terms { adjacency, group, concurrency });
             }
         }
     }
@@ -100,7 +100,7 @@ fn refused_everywhere(query: &Query, terms: Terms, is_right: &dyn Fn(&FilterErro
     // As what is expected of an account that is to be opened.
     let expected = std::slice::from_ref(query);
     expect(Filter::renyi_for(amount("9"), amount("0.01"), expected, terms).unwrap_err());
-    expect(Filter::renyi_needed(amount("0.01"), expected, terms).unwrap_err());
+    expect(Filter::renyi_least_epsilon(amount("0.01"), expected, terms).unwrap_err());
 }
 
 #[test]

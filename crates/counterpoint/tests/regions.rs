@@ -11,8 +11,8 @@ use crate::common;
 use common::is_full;
 use counterpoint::loss::Direction;
 use counterpoint::mechanism::FinitePair;
-use counterpoint::quantity::{Group, Noise, Rate, Rho};
-use counterpoint::region::{Point, Region, Verdict};
+use counterpoint::quantity::{GroupSize, NoiseScale, Rate, Rho};
+use counterpoint::region::{ErrorRates, Region, Verdict};
 use counterpoint::{
     Adjacency, Count, Delta, Epsilon, Guarantee, Mechanism, Options, Plan, Release, Sensitivity,
 };
@@ -36,12 +36,12 @@ fn noise(mechanism: Mechanism, count: u64) -> Plan {
 
 fn gaussian(sigma: f64) -> Mechanism {
     let sensitivity = Sensitivity::new(1.0).unwrap();
-    Mechanism::Gaussian { sigma: Noise::new(sigma).unwrap(), sensitivity }
+    Mechanism::Gaussian { sigma: NoiseScale::new(sigma).unwrap(), sensitivity }
 }
 
 fn laplace(scale: f64) -> Mechanism {
     let sensitivity = Sensitivity::new(1.0).unwrap();
-    Mechanism::Laplace { scale: Noise::new(scale).unwrap(), sensitivity }
+    Mechanism::Laplace { scale: NoiseScale::new(scale).unwrap(), sensitivity }
 }
 
 /// KOV Theorem III.3: epsilon_i = (k - 2i) epsilon with its delta_i.
@@ -139,12 +139,15 @@ fn finite_pairs_half_planes_hull_and_tangents_agree() {
         let (p, q) = (vector(), vector());
         let pair = Mechanism::Finite(FinitePair::new(&p, &q).unwrap());
         let one = [(pair, Count::ONE)];
-        let Ok(plan) = Plan::with(one, Some(Adjacency::AddRemove), Group::ONE) else { continue };
+        let Ok(plan) = Plan::for_neighbours(one, Some(Adjacency::AddRemove), GroupSize::ONE) else {
+            continue;
+        };
         let region = plan.region(&[], &Options::default()).unwrap();
         let tests = all_tests(&p, &q);
         // The pair's own sums are one up to rounding.
         for &(alarm, miss) in &tests {
-            let inside = Point::new((alarm + 1e-14).min(1.0), (miss + 1e-14).min(1.0)).unwrap();
+            let inside =
+                ErrorRates::new((alarm + 1e-14).min(1.0), (miss + 1e-14).min(1.0)).unwrap();
             assert_eq!(region.contains(inside), Verdict::Yes, "{p:?} {q:?} {inside:?}");
         }
         for _ in 0..20 {
@@ -153,7 +156,7 @@ fn finite_pairs_half_planes_hull_and_tangents_agree() {
             assert!((miss.lower - expected).abs() < 1e-12, "{p:?} {q:?} {alarm} {miss} {expected}");
             assert!((miss.upper - expected).abs() < 1e-12, "{p:?} {q:?} {alarm} {miss} {expected}");
             if miss.lower > 1e-6 {
-                let outside = Point::new(alarm, miss.lower * 0.999).unwrap();
+                let outside = ErrorRates::new(alarm, miss.lower * 0.999).unwrap();
                 assert_eq!(region.contains(outside), Verdict::No);
             }
         }
@@ -199,9 +202,9 @@ fn on_the_boundary(region: &Region, (alarm, miss): (f64, f64), width: f64) {
     assert!(found.width() <= width, "{alarm}: {found}");
     let off = 0.01 * (1.0 - alarm - miss);
     if off > width && miss > off {
-        let inside = Point::new(alarm, miss + off).unwrap();
+        let inside = ErrorRates::new(alarm, miss + off).unwrap();
         assert_eq!(region.contains(inside), Verdict::Yes);
-        assert_eq!(region.contains(Point::new(alarm, miss - off).unwrap()), Verdict::No);
+        assert_eq!(region.contains(ErrorRates::new(alarm, miss - off).unwrap()), Verdict::No);
     }
 }
 
@@ -232,7 +235,9 @@ fn trade_off_curves_in_closed_form() {
                     count: Count::ONE,
                     part: None,
                 };
-                let plan = Plan::with([release], Some(Adjacency::AddRemove), Group::ONE).unwrap();
+                let plan =
+                    Plan::for_neighbours([release], Some(Adjacency::AddRemove), GroupSize::ONE)
+                        .unwrap();
                 let mu = 1.0 / sigma;
                 let miss = move |t: f64| (1.0 - q) * normal(t) + q * normal(t - mu);
                 (plan, Box::new(move |t| (normal(-t), miss(t))))
@@ -268,7 +273,9 @@ fn no_error_is_ruled_out_without_a_leak() {
             assert!(point.miss() > 0.0 || point.false_alarm() >= 1.0, "{point:?}");
             assert!(point.false_alarm() > 0.0 || point.miss() >= 1.0, "{point:?}");
         }
-        for corner in [Point::new(0.0, 0.999), Point::new(0.999, 0.0), Point::new(0.0, 0.0)] {
+        for corner in
+            [ErrorRates::new(0.0, 0.999), ErrorRates::new(0.999, 0.0), ErrorRates::new(0.0, 0.0)]
+        {
             assert_ne!(region.contains(corner.unwrap()), Verdict::Yes);
         }
         assert!(region.least_miss(rate(0.01)).upper > 0.0);
@@ -307,9 +314,9 @@ fn renyi_curves_have_a_region_between_witness_and_bound() {
     let region = plan.region(&[], &Options::default()).unwrap();
     // 1/2-zCDP allows a Gaussian with mu = 1, whose curve must be inside the outer polygon.
     for t in [-1.0, 0.0, 0.5, 1.0, 2.0] {
-        let point = Point::new(normal(-t), normal(t - 1.0)).unwrap();
+        let point = ErrorRates::new(normal(-t), normal(t - 1.0)).unwrap();
         assert_ne!(region.contains(point), Verdict::No, "{point:?}");
-        let worse = Point::new(normal(-t), normal(t - 1.0) + 0.02).unwrap();
+        let worse = ErrorRates::new(normal(-t), normal(t - 1.0) + 0.02).unwrap();
         assert_eq!(region.contains(worse), Verdict::Yes, "{worse:?}");
     }
     assert!(region.gap() > 0.01);
@@ -324,7 +331,7 @@ fn parts_of_the_data_make_the_hull() {
         part: Some(name.into()),
     };
     let parts = [part("a", 0.0, 0.2), part("b", 1.0, 0.0)];
-    let whole = Plan::with(parts, Some(Adjacency::AddRemove), Group::ONE).unwrap();
+    let whole = Plan::for_neighbours(parts, Some(Adjacency::AddRemove), GroupSize::ONE).unwrap();
     let region = whole.region(&[], &Options::default()).unwrap();
     let tests = [(0.0, 0.8), (0.8, 0.0), (1.0 / (1.0 + 1f64.exp()), 1.0 / (1.0 + 1f64.exp()))];
     for alarm in [0.0, 0.1, 0.2, 0.3, 0.5, 0.7] {

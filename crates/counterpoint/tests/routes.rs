@@ -203,7 +203,8 @@ fn a_route_is_taken_on_the_parts_where_it_applies() {
     assert!(forced(&nowhere, question, Route::Equal).is_err());
 }
 
-/// What the free choice may be is what `bench/ways` measured: the routes that take at most twice the best one, and 2 ms.
+/// The routes that the free choice may take were measured by `bench/ways`: those that take at most twice the best one,
+/// and 2 ms.
 #[test]
 fn the_free_choice_is_about_as_quick_as_any_route() {
     let table = include_str!("common/ways.tsv");

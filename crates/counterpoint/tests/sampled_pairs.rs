@@ -9,7 +9,7 @@ use common::laws::{self, Law};
 use common::mechanisms::*;
 use common::{Question, is_full};
 use counterpoint::loss::LossError;
-use counterpoint::quantity::{Group, Order, Rho};
+use counterpoint::quantity::{GroupSize, Order, Rho};
 use counterpoint::{Adjacency, Bracket, Mechanism, Plan, PlanError, Release};
 
 const TOLERANCE: f64 = 1e-6;
@@ -173,7 +173,7 @@ fn filters_charge_guarantees_on_a_sample_at_most_what_is_amplified() {
     }
 }
 
-/// Which direction is worse depends, and one is not the other: both are asked.
+/// Neither direction is always the worse one, and they differ: both are computed.
 #[test]
 fn both_directions_are_asked() {
     let pair = [(0.5, 0.2), (0.3, 0.3), (0.2, 0.5)];
@@ -284,8 +284,8 @@ fn curves_of_samples_hold_their_brackets() {
 #[test]
 fn lower_ends_of_groups_of_curves() {
     let at_zero = |release: Release, people: u64| {
-        let group = Group::new(people).unwrap();
-        let plan = Plan::with([release], Some(Adjacency::AddRemove), group).unwrap();
+        let group = GroupSize::new(people).unwrap();
+        let plan = Plan::for_neighbours([release], Some(Adjacency::AddRemove), group).unwrap();
         ask_best(&plan, Question::Delta(0.0), TOLERANCE).unwrap().bracket
     };
     for (people, order, divergence, most) in [
@@ -348,8 +348,9 @@ fn groups_of_curves() {
     let other = cost(&rdp(&[5.0], &[chained(200, 5.0, |_| 0.01)]), 1);
     assert!(other <= many && many < 1.01 * other, "{many} and {other}");
     let refused = |mechanism: Mechanism| {
-        let group = Group::new(5).unwrap();
-        let error = Plan::with(vec![times(1, mechanism)], Some(Adjacency::AddRemove), group);
+        let group = GroupSize::new(5).unwrap();
+        let error =
+            Plan::for_neighbours(vec![times(1, mechanism)], Some(Adjacency::AddRemove), group);
         assert!(
             matches!(error, Err(PlanError::Release { error: LossError::Group { .. }, .. })),
             "{error:?}"
@@ -363,7 +364,7 @@ fn groups_of_curves() {
 #[test]
 fn filters_charge_groups_of_curves() {
     use counterpoint_budget::{Filter, Query, Terms};
-    let group = Group::new(2).unwrap();
+    let group = GroupSize::new(2).unwrap();
     let terms = Terms { group, ..Terms::new(Adjacency::AddRemove) };
     let order = Order::new(6.0).unwrap();
     let query = Query::from(times(1, rdp(&[6.0, 12.0], &[0.1, 0.3])));

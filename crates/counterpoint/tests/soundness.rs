@@ -36,7 +36,7 @@ fn most_reports(route: Option<Route>, releases: &[Release]) -> Option<u64> {
 }
 
 const DEFAULT_TOLERANCE: f64 = 1e-6;
-/// How many questions are asked about one composition.
+/// The number of questions about one composition.
 const QUESTIONS: u64 = 8;
 
 /// One composition with its judge.
@@ -196,7 +196,7 @@ fn releases(random: &mut Random, epsilons: &[(f64, u64)]) -> Vec<Release> {
     list
 }
 
-/// How many cases, in the full and in the quick run.
+/// The number of cases in the full and in the quick run.
 fn cases(full: u64, quick: u64) -> u64 {
     if is_full() { full } else { quick }
 }

@@ -86,7 +86,7 @@ fn rounds_compose_as_the_multinomial_law_says() {
     }
 }
 
-/// What is stored as a sparse vector is randomized response of the sum, in accounts and in slots.
+/// A stored sparse vector is randomized response with the sum of both epsilons, in accounts and in slots.
 #[test]
 fn a_sparse_vector_costs_the_sum_of_both() {
     for (e1, e2) in [(0.1, 0.2), (0.25, 0.5), (2.0, 0.5)] {
@@ -103,7 +103,7 @@ fn a_sparse_vector_costs_the_sum_of_both() {
             assert!(charge(above_threshold(e1, e2)) < cost);
         }
     }
-    // What is pure fits its slot up to that sum, and not the other's.
+    // A pure guarantee up to that sum fits the slot of the stored sparse vector, and not the other slot.
     let [sparse, own] = [sparse_vector(0.25, 0.5), above_threshold(0.25, 0.5)].map(other);
     let [pure, less] = [0.75, 0.74].map(|epsilon| other(approximate(epsilon, 0.0)));
     let fits = |slot: &Query, one: &Query| {

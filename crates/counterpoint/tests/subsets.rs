@@ -5,11 +5,11 @@ use crate::common;
 use common::Question;
 use common::formulas::gaussian_delta;
 use common::mechanisms::*;
-use counterpoint::quantity::{Group, Rate};
+use counterpoint::quantity::{GroupSize, Rate};
 use counterpoint::{Adjacency, Bracket, Plan, Release};
 
 fn replaced(releases: &[Release]) -> Plan {
-    Plan::with(releases.to_vec(), Some(Adjacency::Replace), Group::ONE).unwrap()
+    Plan::for_neighbours(releases.to_vec(), Some(Adjacency::Replace), GroupSize::ONE).unwrap()
 }
 
 fn delta(releases: &[Release], epsilon: f64) -> Bracket {
@@ -91,8 +91,8 @@ fn ends_and_refusals() {
     );
     assert!(delta(&[times(3, subset(2.0, 1.0, 0.0))], 0.0).upper <= 0.0);
     let refused = |release: Release, adjacency, people| {
-        let group = Group::new(people).unwrap();
-        Plan::with([release], adjacency, group).unwrap_err().to_string()
+        let group = GroupSize::new(people).unwrap();
+        Plan::for_neighbours([release], adjacency, group).unwrap_err().to_string()
     };
     let one = || times(1, subset(2.0, 1.0, 0.5));
     let add = Some(Adjacency::AddRemove);

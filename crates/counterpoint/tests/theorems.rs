@@ -1,7 +1,7 @@
 //! The named theorems against their formulas, written out plainly in doubles, and against
 //! the optimum, which none may undercut.
 
-use counterpoint::quantity::{Group, Noise};
+use counterpoint::quantity::{GroupSize, NoiseScale};
 use counterpoint::theorem::eta::Eta;
 use counterpoint::theorem::{Bound, Theorem, lattice};
 use counterpoint::watch::Watch;
@@ -51,12 +51,13 @@ fn epsilons_follow_the_formulas_and_are_never_below_the_optimum() {
 /// group's of a guarantee so many times its epsilon, which here is no double.
 #[test]
 fn mechanisms_are_charged_by_their_largest_losses() {
-    let scale = Noise::new(8.0).unwrap();
+    let scale = NoiseScale::new(8.0).unwrap();
     let laplace = Mechanism::Laplace { scale, sensitivity: Sensitivity::new(1.0).unwrap() };
     let guarantee = Mechanism::from(Guarantee::new(0.1, 0.0).unwrap());
     let releases = [(laplace, Count::new(8).unwrap()), (guarantee, Count::new(4).unwrap())];
     for people in [1, 3] {
-        let plan = Plan::with(releases.clone(), None, Group::new(people).unwrap()).unwrap();
+        let plan =
+            Plan::for_neighbours(releases.clone(), None, GroupSize::new(people).unwrap()).unwrap();
         let at = Delta::new(1e-6).unwrap();
         let each = [(people as f64 * 0.125, 8.0), (people as f64 * 0.1, 4.0)];
         let sum = |f: fn(f64) -> f64| each.iter().map(|&(e, n)| n * f(e)).sum::<f64>();
@@ -93,7 +94,7 @@ fn deltas_undo_the_epsilons_and_are_never_below_the_optimum() {
 fn the_lattice_of_pairs_is_kov_iii_3() {
     let (e, d, k) = (0.3_f64, 1e-5_f64, 12_u64);
     let choose = |n: u64, r: u64| (0..r).fold(1.0, |c, i| c * (n - i) as f64 / (i + 1) as f64);
-    let pairs = lattice::pairs(Guarantee::new(e, d).unwrap(), Count::new(k).unwrap());
+    let pairs = lattice::guarantees(Guarantee::new(e, d).unwrap(), Count::new(k).unwrap());
     for (i, pair) in pairs.enumerate() {
         let i = i as u64;
         let sum: f64 = (0..i)
@@ -137,7 +138,8 @@ fn the_approximation_is_a_bound_by_name() {
     let (plan, delta) = (compose(PLANS[2]), Delta::new(1e-6).unwrap());
     let at = |d: f64| plan.epsilon(Delta::new(d).unwrap(), &Options::default()).unwrap().bracket;
     for eta in [0.5, 0.1] {
-        let bound = Bound::within(&plan, delta, Eta::new(eta).unwrap(), Watch::none()).unwrap();
+        let bound =
+            Bound::approximation(&plan, delta, Eta::new(eta).unwrap(), Watch::none()).unwrap();
         let value = bound.value.unwrap();
         let most = at((-eta / 2.0).exp() * 1e-6).upper + eta;
         assert!(at(1e-6).lower <= value && value <= most, "{value} {most}");

@@ -50,7 +50,7 @@ fn composing_what_was_accepted_is_unsound_and_refused() {
     // As a plan both branches' slots have to be declared, and cost more than the budget.
     let slots = vec![approx(&amount("1"), &zero).unwrap(), plus, minus];
     let account = PlanAccount::new(slots, terms()).unwrap();
-    assert!(!account.keeps(&e, &d, &Options::default()).unwrap());
+    assert!(!account.satisfies(&e, &d, &Options::default()).unwrap());
 }
 
 /// Every filter that promises an (epsilon, delta): orders and shares of all kinds.
@@ -70,7 +70,7 @@ fn promising(epsilon: &Amount, delta: &Amount) -> Vec<Filter> {
     list
 }
 
-/// Whether a filter admits the first query and then either of two others.
+/// True if a filter admits the first query and then either of two others.
 fn lets_both(filter: &Filter, first: &Query, plus: &Query, minus: &Query) -> bool {
     let rule = rule(filter);
     let Some(spent) = rule(&Charge::default(), first) else { return false };
@@ -97,7 +97,7 @@ fn some_order_still_in_budget_is_unsound_and_refused() {
             |p: f64| finite(&two_points(loss, p)).is_some_and(|q| rule(&spent, &q).is_some());
         most((1e-9, 1.0 - 1e-12), fits).unwrap()
     };
-    // Which order lets in the surer pair on either branch is the adversary's choice.
+    // The adversary chooses the order that admits the surer pair on either branch.
     let (high, low) = (fill(&eleven, 9.963), fill(&two, 10.893));
     assert!((high - 0.9999529).abs() < 1e-6, "{high}");
     assert!((low - 0.157438).abs() < 2e-6, "{low}");

@@ -2,7 +2,7 @@
 
 use counterpoint_curator::public::{Table, TableText};
 use counterpoint_curator::question::sql;
-use counterpoint_curator::{Held, Ready, RowSource, Spend, Tabulation};
+use counterpoint_curator::{OpenTable, PreparedQuestion, RowSource, Spend, Tabulation};
 use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,13 +13,13 @@ const QUESTIONS: &str = include_str!("../../../bench/files/questions.sql");
 fn main() -> Result<(), Box<dyn Error>> {
     let file = std::env::args().nth(1).ok_or("usage: count_file FILE")?;
     let public = Table::new(toml::from_str::<TableText>(TABLE)?)?;
-    let held = Held::of_rows(public, RowSource::of_file(Path::new(&file))?, [7; 32])?;
-    let ready = |text: &str| -> Result<Ready, Box<dyn Error>> {
+    let held = OpenTable::of_rows(public, RowSource::of_file(Path::new(&file))?, [7; 32])?;
+    let ready = |text: &str| -> Result<PreparedQuestion, Box<dyn Error>> {
         let question = sql::read(text, |_| Some(&held.public))?;
-        Ok(Ready::new(&held, &question, Spend::Rho(0.1), None)?)
+        Ok(PreparedQuestion::new(&held, &question, Spend::Rho(0.1), None)?)
     };
     let ready = QUESTIONS.lines().map(ready).collect::<Result<Vec<_>, _>>()?;
-    let questions: Vec<&Tabulation> = ready.iter().map(Ready::tabulation).collect();
+    let questions: Vec<&Tabulation> = ready.iter().map(PreparedQuestion::tabulation).collect();
     let start = Instant::now();
     let counted = held.count(&questions, start + Duration::from_secs(3600))?;
     let seconds = start.elapsed().as_secs_f64();

@@ -11,9 +11,9 @@ use std::time::Instant;
 use counterpoint::{Adjacency, Relation};
 use counterpoint_budget::Amount;
 use counterpoint_ledger::database::{Access, Cell, Database};
-use counterpoint_ledger::{Hash, Head, Kind, Ledger, NewAccount, NewFilter, Url};
+use counterpoint_ledger::{FilterKind, Hash, Head, Ledger, NewAccount, NewFilter, Url};
 use counterpoint_wire::Format;
-use counterpoint_wire::ledger::{Asked, Cost, Event, ExactPlan};
+use counterpoint_wire::ledger::{Cost, Event, ExactPlan, ReleaseRequest};
 
 /// Different releases, and accounts.
 const RELEASES: u64 = 100;
@@ -45,8 +45,11 @@ fn peak() -> u64 {
 
 fn make(url: &Url, pairs: u64) {
     let mut ledger = Ledger::init(url).unwrap();
-    let budget = |epsilon: &str| NewFilter::new(Kind::Sums, epsilon.parse().unwrap(), Amount::ZERO);
-    ledger.dataset("data", Relation::one(Adjacency::AddRemove), &budget("1000000")).unwrap();
+    let budget =
+        |epsilon: &str| NewFilter::new(FilterKind::Sums, epsilon.parse().unwrap(), Amount::ZERO);
+    ledger
+        .add_dataset("data", Relation::single_record(Adjacency::AddRemove), &budget("1000000"))
+        .unwrap();
     for number in 0..ACCOUNTS {
         let account = NewAccount::Filter(budget("90000"));
         ledger.open_account(&format!("account-{number}"), "data", &account).unwrap();
@@ -54,7 +57,7 @@ fn make(url: &Url, pairs: u64) {
     let mut head = ledger.head().unwrap();
     drop(ledger);
     let mut database = url.open(false).unwrap();
-    let asked: Vec<Asked> = (1..=RELEASES).map(release).collect();
+    let asked: Vec<ReleaseRequest> = (1..=RELEASES).map(release).collect();
     let mut spent = vec![(0, Amount::ZERO); ACCOUNTS as usize];
     database.begin(Access::Write).unwrap();
     for number in 0..pairs {
@@ -82,11 +85,11 @@ fn make(url: &Url, pairs: u64) {
 }
 
 /// A release that costs so many thousandths.
-fn release(thousandths: u64) -> Asked {
+fn release(thousandths: u64) -> ReleaseRequest {
     let text = format!(
         r#"{{"release":[{{"mechanism":"approx-dp","epsilon":0.{thousandths:03},"name":"a release"}}]}}"#
     );
-    Asked::Described(ExactPlan::parse(text.as_bytes(), Format::Json).unwrap().releases)
+    ReleaseRequest::Described(ExactPlan::parse(text.as_bytes(), Format::Json).unwrap().releases)
 }
 
 /// A release and its response.
@@ -95,7 +98,7 @@ fn pair(
     head: Head,
     number: u64,
     account: u64,
-    (asked, charge): (&Asked, &Amount),
+    (asked, charge): (&ReleaseRequest, &Amount),
 ) -> Head {
     let (account, key) = (format!("account-{account}"), format!("key-{number}"));
     let response = format!("{{\"value\":{number}.25}}").into_bytes();

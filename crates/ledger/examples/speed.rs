@@ -10,10 +10,12 @@ use std::time::{Duration, Instant};
 
 use counterpoint::{Adjacency, Relation};
 use counterpoint_ledger::database::Access;
-use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, OpenOptions, Pool, Request, Url};
+use counterpoint_ledger::{
+    FilterKind, Ledger, NewAccount, NewFilter, OpenOptions, Pool, Request, Url,
+};
 use counterpoint_testing::Proxy;
 use counterpoint_wire::Format;
-use counterpoint_wire::ledger::{Asked, ExactPlan};
+use counterpoint_wire::ledger::{ExactPlan, ReleaseRequest};
 
 /// Pairs in one measurement, and measurements of each kind, taken in turn.
 const PAIRS: u64 = 40;
@@ -62,17 +64,17 @@ fn main() {
     }
 }
 
-fn release() -> Asked {
+fn release() -> ReleaseRequest {
     let text = br#"{"release":[{"mechanism":"laplace","scale":10}]}"#;
-    Asked::Described(ExactPlan::parse(text, Format::Json).unwrap().releases)
+    ReleaseRequest::Described(ExactPlan::parse(text, Format::Json).unwrap().releases)
 }
 
 fn set_up(ledger: &mut Ledger) {
     let budget = |epsilon: &str| {
-        NewFilter::new(Kind::Sums, epsilon.parse().unwrap(), "1e-6".parse().unwrap())
+        NewFilter::new(FilterKind::Sums, epsilon.parse().unwrap(), "1e-6".parse().unwrap())
     };
-    let relation = Relation::one(Adjacency::AddRemove);
-    ledger.dataset("data", relation, &budget("1000000")).unwrap();
+    let relation = Relation::single_record(Adjacency::AddRemove);
+    ledger.add_dataset("data", relation, &budget("1000000")).unwrap();
     let account = NewAccount::Filter(budget("900000"));
     ledger.open_account("account", "data", &account).unwrap();
 }

@@ -8,31 +8,32 @@
 use counterpoint::quantity::Delta;
 use counterpoint::{Adjacency, Mechanism, Relation, Release};
 use counterpoint_mechanisms::{
-    Bounds, Concurrent, Data, Error, GuessAndCheck, Interactive, Query, Question, Recipe, Reply,
-    Sequence,
+    Bounds, ConcurrentSessions, Data, Error, GuessAndCheck, InteractiveMechanism, NoisyQuery,
+    Query, Reply, Sequence, SessionQuery,
 };
 
 const TOWN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/town.csv");
 /// One person more or less, with one line.
-const NEIGHBOURS: Relation = Relation::one(Adjacency::AddRemove);
+const NEIGHBOURS: Relation = Relation::single_record(Adjacency::AddRemove);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).unwrap_or_else(|| TOWN.to_owned());
     let (ages, incomes) = read(&std::fs::read_to_string(path)?)?;
 
     // Everything is declared, and so charged, before the first question.
-    let by_thousands = |step: u32| -> Result<Recipe, Error> {
+    let by_thousands = |step: u32| -> Result<NoisyQuery, Error> {
         let edges: Vec<f64> = (0..=12 / step).map(|bin| 1000.0 * f64::from(bin * step)).collect();
         Query::histogram(&edges)?.laplace(0.4)
     };
     let (coarse, fine) = (by_thousands(4)?, by_thousands(1)?);
-    let guesses = Interactive::from(GuessAndCheck::new(0.2, 3, 60.0)?);
-    let tables = Interactive::from(Sequence::new([coarse.clone(), fine.clone()])?);
+    let guesses = InteractiveMechanism::from(GuessAndCheck::new(0.2, 3, 60.0)?);
+    let tables = InteractiveMechanism::from(Sequence::new([coarse.clone(), fine.clone()])?);
     println!("Ann declares guess-and-check, three corrections:");
     guesses.under(NEIGHBOURS)?.releases().iter().for_each(|one| println!("    {}", cost(one)));
     println!("Bob declares two histograms:");
     tables.under(NEIGHBOURS)?.releases().iter().for_each(|one| println!("    {}", cost(one)));
-    let town = Concurrent::over([("ann", guesses, ages), ("bob", tables, incomes)])?;
+    let town =
+        ConcurrentSessions::open_on_columns([("ann", guesses, ages), ("bob", tables, incomes)])?;
 
     println!("\nThe questions, as they come:");
     let mut elderly = 250.0;
@@ -45,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     bob(&town, "incomes by 1,000", &fine)?;
     ann(&town, "under 20", 0.0, 19.0, 300.0)?;
     ann(&town, "65 and over", 65.0, 120.0, elderly)?;
-    match town.session("bob")?.ask(&Question::Measure(fine)) {
+    match town.session("bob")?.ask(&SessionQuery::Measure(fine)) {
         Err(error) => println!("bob: incomes by 1,000, again: refused: {error}"),
         Ok(_) => return Err("a third histogram was answered".into()),
     }
@@ -64,7 +65,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// Checks a guess about how many people have these ages; the better value, if it is wrong.
 fn ann(
-    town: &Concurrent,
+    town: &ConcurrentSessions,
     what: &str,
     from: f64,
     to: f64,
@@ -72,7 +73,7 @@ fn ann(
 ) -> Result<Option<f64>, Error> {
     let query = Query::count_within(Bounds::new(from, to)?);
     let session = town.session("ann")?;
-    let (said, value) = match session.ask(&Question::Check(query, guess)) {
+    let (said, value) = match session.ask(&SessionQuery::Check(query, guess)) {
         Ok(Reply::Wrong(value)) => (format!("wrong, rather {value}"), Some(value)),
         Ok(_) => ("about right".to_owned(), None),
         Err(Error::Exhausted) => ("refused: no corrections are left".to_owned(), None),
@@ -83,9 +84,9 @@ fn ann(
 }
 
 /// Runs a histogram.
-fn bob(town: &Concurrent, what: &str, recipe: &Recipe) -> Result<Vec<f64>, Error> {
-    let reply = town.session("bob")?.ask(&Question::Measure(recipe.clone()))?;
-    let measurement = recipe.under(NEIGHBOURS)?;
+fn bob(town: &ConcurrentSessions, what: &str, noisy_query: &NoisyQuery) -> Result<Vec<f64>, Error> {
+    let reply = town.session("bob")?.ask(&SessionQuery::Measure(noisy_query.clone()))?;
+    let measurement = noisy_query.under(NEIGHBOURS)?;
     let paid: Vec<String> = measurement.releases().iter().map(cost).collect();
     let within = measurement.half_width(0, 0.95)?;
     let Reply::Table(bins) = reply else { return Ok(Vec::new()) };

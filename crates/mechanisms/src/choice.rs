@@ -2,7 +2,7 @@
 
 use crate::error::{Error, check};
 use crate::noise::ratio;
-use crate::sample::{self, Response, Told, Weights};
+use crate::sample::{self, ResponseDraw, ResponseSampler, Weights};
 use counterpoint::quantity::{Buckets, Delta, Epsilon};
 use counterpoint::{Guarantee, Mechanism};
 use dashu_ratio::RBig;
@@ -14,8 +14,8 @@ fn epsilon_in_range(epsilon: f64) -> Result<Epsilon, Error> {
     Ok(Epsilon::new(epsilon)?)
 }
 
-/// The true one of m answers with probability e^eps/(e^eps + m - 1), else any of the others
-/// alike.
+/// Randomized response: returns the true one of m answers with probability e^eps/(e^eps + m - 1), and otherwise one of
+/// the other answers uniformly.
 ///
 /// ```
 /// use counterpoint_mechanisms::RandomizedResponse;
@@ -28,7 +28,7 @@ fn epsilon_in_range(epsilon: f64) -> Result<Epsilon, Error> {
 pub struct RandomizedResponse {
     epsilon: Epsilon,
     buckets: Buckets,
-    response: Response,
+    response: ResponseSampler,
 }
 
 impl RandomizedResponse {
@@ -37,43 +37,42 @@ impl RandomizedResponse {
     pub fn new(epsilon: f64, buckets: u64) -> Result<Self, Error> {
         let epsilon = epsilon_in_range(epsilon)?;
         let buckets = Buckets::new(buckets)?;
-        let response = Response::new(ratio(epsilon.get())?, buckets.get() - 1, RBig::ZERO);
+        let response = ResponseSampler::new(ratio(epsilon.get())?, buckets.get() - 1, RBig::ZERO);
         Ok(Self { epsilon, buckets, response })
     }
 
-    /// What a release is charged as.
+    /// The mechanism that a release is charged as.
     #[must_use]
     pub fn mechanism(&self) -> Mechanism {
         Mechanism::RandomizedResponse { epsilon: self.epsilon, buckets: self.buckets }
     }
 
-    /// A response to the true answer, which counts from 0. What is not among the answers is
-    /// taken as the last one.
+    /// A response to the true answer, which counts from 0. An answer above the largest is treated as the largest.
     ///
     /// # Errors
-    /// [`Error::Randomness`] if there is none to be had.
+    /// [`Error::Randomness`] if the source of randomness fails.
     pub fn release(&self, answer: u64) -> Result<u64, Error> {
         let answer = answer.min(self.buckets.get() - 1);
-        let Told { truth, other, .. } = sample::response(&self.response)?;
-        // The others are counted without the true one. Both are there, and one is selected.
+        let ResponseDraw { truth, other, .. } = sample::response(&self.response)?;
+        // `other` counts the other answers only. Both answers are computed, and one is selected without a branch.
         let other = other + u64::from(other >= answer);
         let kept = truth.wrapping_neg();
         Ok((answer & kept) | (other & !kept))
     }
 }
 
-/// One bit, leaked with probability delta and else randomized (Murtagh and Vadhan, Definition
-/// 3.1): the worst of all (epsilon, delta) mechanisms.
+/// Leaky randomized response: one bit, leaked with probability delta and randomized otherwise (Murtagh and Vadhan,
+/// Definition 3.1). It dominates all (epsilon, delta) mechanisms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeakyResponse {
     guarantee: Guarantee,
-    response: Response,
+    response: ResponseSampler,
 }
 
-/// What a [`LeakyResponse`] says.
+/// The answer of a [`LeakyResponse`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Leaky {
-    /// The true bit, and that it is true.
+pub enum LeakyAnswer {
+    /// The true bit, marked as true.
     Leaked(bool),
     /// A bit that is more likely true than not.
     Randomized(bool),
@@ -85,11 +84,11 @@ impl LeakyResponse {
     pub fn new(epsilon: f64, delta: f64) -> Result<Self, Error> {
         let guarantee =
             Guarantee { epsilon: epsilon_in_range(epsilon)?, delta: Delta::new(delta)? };
-        let response = Response::new(ratio(epsilon)?, 1, ratio(delta)?);
+        let response = ResponseSampler::new(ratio(epsilon)?, 1, ratio(delta)?);
         Ok(Self { guarantee, response })
     }
 
-    /// What a release is charged as.
+    /// The mechanism that a release is charged as.
     #[must_use]
     pub fn mechanism(&self) -> Mechanism {
         self.guarantee.into()
@@ -98,18 +97,18 @@ impl LeakyResponse {
     /// A response to the true bit.
     ///
     /// # Errors
-    /// [`Error::Randomness`] if there is none to be had.
-    pub fn release(&self, bit: bool) -> Result<Leaky, Error> {
-        let Told { leaked, truth, .. } = sample::response(&self.response)?;
+    /// [`Error::Randomness`] if the source of randomness fails.
+    pub fn release(&self, bit: bool) -> Result<LeakyAnswer, Error> {
+        let ResponseDraw { leaked, truth, .. } = sample::response(&self.response)?;
         let randomized = u64::from(bit) ^ truth == 0;
-        Ok(if leaked == 1 { Leaky::Leaked(bit) } else { Leaky::Randomized(randomized) })
+        Ok(if leaked == 1 { LeakyAnswer::Leaked(bit) } else { LeakyAnswer::Randomized(randomized) })
     }
 }
 
-/// The exponential mechanism, which is also report-noisy-max with Gumbel noise: chooses i with
-/// probability proportional to e^(epsilon score_i / (2 sensitivity)).
+/// The exponential mechanism, which equals report-noisy-max with Gumbel noise: it chooses i with probability
+/// proportional to e^(epsilon score_i / (2 sensitivity)).
 ///
-/// Scores are whole numbers that one person moves by at most the sensitivity.
+/// Scores are whole numbers that change by at most the sensitivity between neighbouring data sets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exponential {
     epsilon: Epsilon,
@@ -128,39 +127,39 @@ impl Exponential {
         Ok(Self { epsilon, sensitivity, weights })
     }
 
-    /// What a release is charged as.
+    /// The mechanism that a release is charged as.
     #[must_use]
     pub fn mechanism(&self) -> Mechanism {
         Mechanism::Exponential { epsilon: self.epsilon }
     }
 
-    /// How far one person may move a score.
+    /// The largest change of a score between neighbouring data sets.
     #[must_use]
     pub fn sensitivity(&self) -> u64 {
         self.sensitivity
     }
 
-    /// The weights fall by e^(-1/scale) with each point of the score.
+    /// The decrease of the score that divides its weight by e.
     pub(crate) fn scale(&self) -> f64 {
         (RBig::ONE / self.weights.rate()).to_f64().value()
     }
 
-    /// Where the chosen score is in the list.
+    /// The index of the chosen score.
     ///
-    /// Compares one uniform number with the sums of the weights up to each place, all of them: how long
-    /// that takes depends on how many scores there are, and not on what they are.
+    /// Compares one uniform number with all partial sums of the weights: the time depends on the number of scores, not
+    /// on their values.
     ///
     /// # Errors
-    /// [`Error::Length`] if there are no scores, [`Error::Randomness`] if there is none.
+    /// [`Error::Length`] if there are no scores, [`Error::Randomness`] if the source of randomness fails.
     pub fn release(&self, scores: &[i64]) -> Result<usize, Error> {
         let (what, length, legal) = ("scores", scores.len(), "at least one");
         if scores.is_empty() {
             return Err(Error::Length { what, length, legal });
         }
         #[cfg(test)]
-        if let Some(draw) =
-            sample::watch::draw(|| sample::watch::Seen::Chosen(scores.to_vec(), self.clone()))
-        {
+        if let Some(draw) = sample::watch::draw(|| {
+            sample::watch::Observation::Chosen(scores.to_vec(), self.clone())
+        }) {
             return Ok(draw.rem_euclid(length as i128) as usize);
         }
         sample::choose(&self.weights, scores)
@@ -172,7 +171,7 @@ mod tests {
     use super::*;
     use crate::sample::script;
 
-    /// Whether it leaks, whether it is true, and which of the others it would be.
+    /// The draws are: leaked, truthful, and the index among the other answers.
     #[test]
     fn responses_follow_the_draws() {
         let three = RandomizedResponse::new(1.0, 3).unwrap();
@@ -188,11 +187,11 @@ mod tests {
         for truth in [0, 1] {
             assert_eq!(
                 script::with(&[1, truth, 0], || leaky.release(true)),
-                Ok(Leaky::Leaked(true))
+                Ok(LeakyAnswer::Leaked(true))
             );
             assert_eq!(
                 script::with(&[0, truth, 0], || leaky.release(false)),
-                Ok(Leaky::Randomized(truth == 0))
+                Ok(LeakyAnswer::Randomized(truth == 0))
             );
         }
         assert!(matches!(script::with(&[0, 1], || two.release(1)), Err(Error::Randomness { .. })));

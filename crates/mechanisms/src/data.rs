@@ -1,4 +1,4 @@
-//! The data, and which data sets are their neighbours: said once, by whoever holds them.
+//! Data with their neighbouring relation, which the custodian declares once.
 
 use crate::error::Error;
 use counterpoint::{Adjacency, Relation};
@@ -11,50 +11,50 @@ use std::sync::Arc;
 #[cfg(test)]
 mod tests;
 
-/// A column of numbers, or several of one table, with the relation they are protected under. Everything
-/// asked about them is scaled and charged for that relation; no question can state another.
+/// One or several columns of numbers with the neighbouring relation that protects them. Every query about the data is
+/// scaled and charged for this relation; no query can state another.
 ///
-/// Cheap to clone.
+/// Cloning is cheap.
 #[derive(Clone)]
 pub struct Data {
     relation: Relation,
-    /// The part of the data set that this is, if it is one.
+    /// The part of the data set that these data are, if any.
     part: Option<Arc<str>>,
-    /// At least one, and all of the same length.
+    /// At least one column, all of the same length.
     columns: Vec<Arc<[f64]>>,
 }
 
-/// Without the numbers, and without how many there are: what is printed may end up in a log.
+/// Prints neither the numbers nor how many there are, since output may end up in a log.
 impl fmt::Debug for Data {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Data").field("relation", &self.relation).finish_non_exhaustive()
     }
 }
 
-/// Whose record it is. People are the same if this is equal.
+/// The identity of the person whom a record belongs to. Equal values are the same person.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Person<'a> {
-    /// By a number.
+    /// A number.
     Number(u64),
-    /// By a name.
+    /// A name.
     Text(&'a str),
-    /// By anything else.
+    /// Any other identifier.
     Bytes(&'a [u8]),
 }
 
 impl Data {
-    /// **The custodian vouches** that nobody has more records among these than the relation
-    /// says; where one record is replaced, that everybody has exactly one.
+    /// One column of numbers. **The custodian vouches** that nobody has more records among them than the relation
+    /// allows, and that everybody has exactly one where the relation replaces one record by one.
     #[must_use]
     pub fn new(relation: Relation, values: impl Into<Arc<[f64]>>) -> Self {
         Self { relation, part: None, columns: vec![values.into()] }
     }
 
-    /// Several columns, each of which has a number for each record. **The custodian vouches** for what
-    /// [`Data::new`] says of records.
+    /// Several columns, each of which has a number for each record. **The custodian vouches** for the same facts about
+    /// records as in [`Data::new`].
     ///
     /// # Errors
-    /// [`Error::Length`] unless there are columns, and all are of the same length.
+    /// [`Error::Length`] unless there is a column, and all columns have the same length.
     pub fn table<C: Into<Arc<[f64]>>>(
         relation: Relation,
         columns: impl IntoIterator<Item = C>,
@@ -69,13 +69,12 @@ impl Data {
         }
     }
 
-    /// The same as one part of the data set: what is asked of it is charged as a release about
-    /// that part. **The custodian vouches** that nobody with records here has any in another
-    /// part.
+    /// Declares that the data are one part of the data set: queries are charged as releases about that part. **The
+    /// custodian vouches** that nobody with records here has records in another part.
     ///
     /// # Errors
-    /// [`Error::Part`] where people are replaced: who comes in their place may be in another part,
-    /// so that neighbours differ in how many records a part has, and in two parts at once.
+    /// [`Error::Part`] if the relation replaces people. The replacement may be in another part, so that neighbours
+    /// would differ in a part's number of records, and in two parts at once.
     pub fn about(self, part: &str) -> Result<Self, Error> {
         match self.relation.adjacency() {
             Adjacency::AddRemove => Ok(Self { part: Some(part.into()), ..self }),
@@ -83,19 +82,19 @@ impl Data {
         }
     }
 
-    /// The part of the data set that this is, if it is one.
+    /// The part of the data set that these data are, if any.
     #[must_use]
     pub fn part(&self) -> Option<&Arc<str>> {
         self.part.as_ref()
     }
 
-    /// Columns of a table that says for each row whose it is. Of whoever has more rows than the
-    /// relation allows, only so many are used: those whose HMAC under the key comes first, of
-    /// the person, the row and which of several equal rows it is. The choice depends on that
-    /// person's own rows alone, not on their order, and is the same for all columns.
+    /// Columns of a table that names the person of each row. If a person has more rows than the relation allows, only
+    /// that many are used: those with the smallest HMACs under the key of the person, the row, and the row's index
+    /// among equal rows. The choice depends on that person's own rows only, not on their order, and is the same for all
+    /// columns.
     ///
-    /// The key is for the custodian to keep: who knows it could see to it which of their rows
-    /// are used. Privacy does not rest on it.
+    /// The custodian keeps the key secret: a person who knows it could influence which of their rows are used. Privacy
+    /// does not rest on the key.
     ///
     /// ```
     /// use counterpoint::{Adjacency, Relation};
@@ -112,7 +111,7 @@ impl Data {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Length`] unless each column has as many rows as there are people named.
+    /// [`Error::Length`] unless each column has as many rows as there are names of people.
     pub fn of_people<'a>(
         relation: Relation,
         people: impl IntoIterator<Item = impl Into<Person<'a>>>,
@@ -123,10 +122,10 @@ impl Data {
         Ok(used.into_iter().map(|values| Self::new(relation, values)).collect())
     }
 
-    /// The same as one [`Data::table`] of all columns, for questions about several.
+    /// As [`Data::of_people`], as one [`Data::table`] of all columns, for queries about several columns.
     ///
     /// # Errors
-    /// [`Error::Length`] unless there are columns, and each has as many rows as there are people named.
+    /// [`Error::Length`] unless there is a column, and each has as many rows as there are names of people.
     pub fn table_of_people<'a>(
         relation: Relation,
         people: impl IntoIterator<Item = impl Into<Person<'a>>>,
@@ -136,13 +135,13 @@ impl Data {
         Self::table(relation, used_of_people(relation, people, columns, key)?)
     }
 
-    /// Which data sets are its neighbours.
+    /// The neighbouring relation.
     #[must_use]
     pub fn relation(&self) -> Relation {
         self.relation
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     #[must_use]
     pub fn width(&self) -> usize {
         self.columns.len()
@@ -152,35 +151,35 @@ impl Data {
         &self.columns
     }
 
-    /// How many records there are.
+    /// The number of records.
     pub(crate) fn rows(&self) -> usize {
         self.values().len()
     }
 
-    /// The first column, which is all there is unless these are a table.
+    /// The first column, which is the only one unless these data are a table.
     pub(crate) fn values(&self) -> &[f64] {
         self.columns.first().map_or(&[], |column| column)
     }
 
-    /// An error unless something was made for this relation.
-    pub(crate) fn is_under(&self, made: Relation) -> Result<(), Error> {
+    /// Returns an error unless the relation of a measurement is that of the data.
+    pub(crate) fn check_relation(&self, made: Relation) -> Result<(), Error> {
         same(made, self.relation)
     }
 
     /// The same numbers under another relation, for attacks.
     #[cfg(test)]
-    pub(crate) fn believed(self, relation: Relation) -> Self {
+    pub(crate) fn with_relation(self, relation: Relation) -> Self {
         Self { relation, ..self }
     }
 
-    /// An error unless there are so many columns. Nothing else is looked at.
-    pub(crate) fn is_of(&self, asked: usize) -> Result<(), Error> {
+    /// Returns an error unless the data have this number of columns. Nothing else about the data is read.
+    pub(crate) fn check_columns(&self, asked: usize) -> Result<(), Error> {
         let data = self.width();
         if asked == data { Ok(()) } else { Err(Error::Columns { asked, data }) }
     }
 
-    /// An error unless both can be columns of one table.
-    pub(crate) fn is_beside(&self, other: &Self) -> Result<(), Error> {
+    /// Returns an error unless both can be columns of one table.
+    pub(crate) fn check_alignment(&self, other: &Self) -> Result<(), Error> {
         same(other.relation, self.relation)?;
         if self.rows() == other.rows() {
             return Ok(());
@@ -190,7 +189,7 @@ impl Data {
     }
 }
 
-/// The rows of each column that are used.
+/// The used rows of each column.
 fn used_of_people<'a>(
     relation: Relation,
     people: impl IntoIterator<Item = impl Into<Person<'a>>>,
@@ -203,7 +202,7 @@ fn used_of_people<'a>(
         let (what, legal) = ("a column", "as many as there are people named, row by row");
         return Err(Error::Length { what, length: other.len(), legal });
     }
-    let order = Order::new(columns, key)?;
+    let order = RowOrder::new(columns, key)?;
     rows.sort_unstable();
     let own = rows.chunk_by(|one, other| one.0 == other.0);
     let mut kept: Vec<usize> =
@@ -213,25 +212,25 @@ fn used_of_people<'a>(
     Ok(columns.iter().map(used).collect())
 }
 
-/// An [`Error::Relation`] unless both are equal.
+/// Returns an [`Error::Relation`] unless both relations are equal.
 pub(crate) fn same(made: Relation, data: Relation) -> Result<(), Error> {
     if made == data { Ok(()) } else { Err(Error::Relation { made, data }) }
 }
 
-/// Which of a person's rows come first.
-struct Order<'a> {
+/// The pseudorandom order of a person's rows, of which the first are used.
+struct RowOrder<'a> {
     columns: &'a [&'a [f64]],
     keyed: Hmac<Sha256>,
 }
 
-impl<'a> Order<'a> {
+impl<'a> RowOrder<'a> {
     fn new(columns: &'a [&'a [f64]], key: &[u8; 32]) -> Result<Self, Error> {
         let (what, length, legal) = ("the key", key.len(), "32 bytes");
         let keyed = Hmac::new_from_slice(key).map_err(|_| Error::Length { what, length, legal })?;
         Ok(Self { columns, keyed })
     }
 
-    /// What is in a row, bit by bit.
+    /// The content of a row as bits.
     fn row(&self, row: usize) -> impl Iterator<Item = u64> {
         self.columns.iter().map(move |column| column.get(row).map_or(0, |x| x.to_bits()))
     }
@@ -240,12 +239,12 @@ impl<'a> Order<'a> {
         self.row(one).cmp(self.row(other))
     }
 
-    /// A person's first rows, at most so many.
+    /// A person's first rows, at most `most`.
     fn first(&self, own: &[(Person<'_>, usize)], most: usize) -> Vec<usize> {
         let mut rows: Vec<usize> = own.iter().map(|(_, row)| *row).collect();
         let Some(&(person, _)) = own.first().filter(|_| own.len() > most) else { return rows };
-        // Equal rows are numbered, so that each has a place of its own in the order; it does not
-        // matter which of them has which.
+        // Equal rows are numbered, so that each has its own place in the order. Which of them has which number does not
+        // matter.
         rows.sort_unstable_by(|&one, &other| self.compare(one, other));
         let equal = rows.chunk_by(|&one, &other| self.compare(one, other).is_eq());
         let mut placed: Vec<([u8; 32], usize)> = equal
@@ -256,8 +255,8 @@ impl<'a> Order<'a> {
         placed.into_iter().take(most).map(|(_, row)| row).collect()
     }
 
-    /// Different for different people, rows and copies: every part has a fixed length or is
-    /// preceded by it.
+    /// The HMAC of a row's identity. Different people, rows and copies give different input, as every component has a
+    /// fixed length or is preceded by its length.
     fn place(&self, person: Person<'_>, copy: u64, row: usize) -> [u8; 32] {
         let mut hash = self.keyed.clone();
         person.feed(&mut hash);
@@ -268,7 +267,7 @@ impl<'a> Order<'a> {
 }
 
 impl Person<'_> {
-    /// Different for different people, whatever is fed next.
+    /// Feeds the identity to a hash, such that different people give different input whatever follows.
     pub(crate) fn feed(self, hash: &mut Hmac<Sha256>) {
         let number = match self {
             Self::Number(number) => number.to_be_bytes(),

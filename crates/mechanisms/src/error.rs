@@ -1,131 +1,130 @@
-//! What can go wrong. No error depends on the data, so that none of them tells anything
-//! about it.
+//! Errors. No error depends on the data, so errors reveal nothing about them.
 
-use counterpoint::{AskError, OutOfRange, PlanError, Relation};
+use counterpoint::{AskError, OutOfRangeError, PlanError, Relation};
 
-/// Why nothing was released.
+/// The reason why nothing was released.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A number outside its legal range.
     #[error(transparent)]
-    OutOfRange(#[from] OutOfRange),
-    /// Two numbers that have to come in order.
+    OutOfRange(#[from] OutOfRangeError),
+    /// Two numbers in the wrong order.
     #[error("{what} is {low} to {high}; legal: finite numbers, the first below the second")]
     Order {
-        /// What they are the ends of.
+        /// The name of the pair or of the list.
         what: &'static str,
-        /// The one that has to be smaller.
+        /// The number that must be smaller.
         low: f64,
-        /// The one that has to be larger.
+        /// The number that must be larger.
         high: f64,
     },
-    /// A list too short or too long.
+    /// A list that is too short or too long.
     #[error("{what} has {length} entries; legal: {legal}")]
     Length {
-        /// Which list.
+        /// The name of the list.
         what: &'static str,
-        /// How many entries it has.
+        /// Its number of entries.
         length: usize,
-        /// How many it may have.
+        /// The legal numbers of entries.
         legal: &'static str,
     },
-    /// A query answered in a way that does not fit it.
+    /// A kind of noise that the query does not support.
     #[error("{noise} for {query}; legal: {legal}")]
     Unsuited {
         /// The kind of noise.
         noise: &'static str,
         /// The kind of query.
         query: &'static str,
-        /// What would be legal.
+        /// The legal alternatives.
         legal: &'static str,
     },
-    /// Data of another neighbouring relation than something was made for.
-    #[error("made for data of {made}; these are of {data}")]
+    /// Data whose neighbouring relation is not the measurement's.
+    #[error("the data's relation is \"{data}\"; legal: \"{made}\"")]
     Relation {
-        /// What the noise is scaled and charged for.
+        /// The relation that the noise is scaled and charged for.
         made: Relation,
-        /// The data's.
+        /// The relation of the data.
         data: Relation,
     },
-    /// A part of data whose neighbours may differ in two parts.
-    #[error("part {part:?} of data of {data}; legal: parts of data of add-remove")]
+    /// A part of data under a relation whose neighbours may differ in two parts.
+    #[error("part {part:?} of data whose relation is \"{data}\"; legal: parts under add-remove")]
     Part {
         /// The part.
         part: String,
         /// The data's relation.
         data: Relation,
     },
-    /// A question about another number of columns than the data have.
-    #[error("asked about {asked} columns of data that have {data}; legal: as many as there are")]
+    /// A query about another number of columns than the data have.
+    #[error("the query is about {asked} columns, the data have {data}; legal: equal numbers")]
     Columns {
-        /// How many the question is about.
+        /// The number of columns of the query.
         asked: usize,
-        /// How many there are.
+        /// The number of columns of the data.
         data: usize,
     },
-    /// A query that one person moves further than was declared.
+    /// A query whose sensitivity is larger than declared.
     #[error("the query's sensitivity is {asked} grid units; legal here: at most {declared}")]
     Sensitivity {
-        /// The query's, in units of the session's grid.
+        /// The query's sensitivity, in units of the session's grid.
         asked: u64,
-        /// What the session's noise covers.
+        /// The sensitivity that the session's noise covers.
         declared: u64,
     },
-    /// A question of a kind that the session does not answer.
-    #[error("the question is of a kind this session does not answer; legal: {legal}")]
+    /// A query or answer of a kind that is not legal here.
+    #[error("the query or answer is of the wrong kind; legal: {legal}")]
     Question {
-        /// What it answers.
+        /// The legal kinds.
         legal: &'static str,
     },
-    /// A measurement that costs something else than what is left in the plan.
-    #[error("the measurement's cost is not among the releases still open in the plan")]
+    /// A measurement whose cost is not among the unused releases of the plan.
+    #[error("the measurement's cost equals none of the plan's unused releases")]
     NotDeclared,
-    /// A state that was not reached from this declaration.
-    #[error("the state is not one of the session as declared: {problem}")]
+    /// A state that this declaration cannot have reached.
+    #[error("the state does not belong to this session: {problem}")]
     State {
-        /// What differs.
+        /// The difference.
         problem: &'static str,
     },
-    /// The session has given all the answers it may give.
+    /// The session has given all its answers.
     #[error("the session is exhausted: it answers nothing more")]
     Exhausted,
-    /// A session that was opened by another process, of which this one is a fork: each would answer from the same state.
+    /// A session that another process opened. A fork has a copy of its state, and both would answer from that state.
     #[error(
-        "the session belongs to process {process}, which opened it; legal: there, or kept in a ledger"
+        "process {process} opened this session; legal: that process, or a session kept in a ledger"
     )]
     OtherProcess {
         /// The process that opened it.
         process: u32,
     },
-    /// A name that no session has, or that two would have.
+    /// A session name that is unknown or taken.
     #[error("session {name:?} is {problem}")]
     Name {
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// The problem with the name.
         problem: &'static str,
     },
-    /// No secure randomness is to be had.
+    /// The source of secure randomness failed.
     #[error("no secure randomness: {reason}")]
     Randomness {
-        /// What the source of randomness said.
+        /// The message of the source of randomness.
         reason: String,
     },
-    /// The releases make no plan.
+    /// The releases cannot form a plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The accountant has no answer.
+    /// The accountant cannot answer.
     #[error(transparent)]
     Ask(#[from] AskError),
 }
 
-/// An [`Error::OutOfRange`] unless `holds`.
+/// Returns an [`Error::OutOfRange`] unless `holds`.
 pub(crate) fn check(
     holds: bool,
     quantity: &'static str,
     value: f64,
     legal: &'static str,
 ) -> Result<(), Error> {
-    if holds { Ok(()) } else { Err(OutOfRange { quantity, value, legal }.into()) }
+    if holds { Ok(()) } else { Err(OutOfRangeError { quantity, value, legal }.into()) }
 }

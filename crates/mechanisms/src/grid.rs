@@ -1,9 +1,9 @@
-//! Numbers as whole numbers of a step that does not depend on the data.
+//! Numbers as whole multiples of a step that does not depend on the data.
 
 use crate::error::{Error, check};
 use serde::{Deserialize, Serialize};
 
-/// The power of two that all answers are multiples of.
+/// The power of two of which all answers are whole multiples.
 ///
 /// ```
 /// use counterpoint_mechanisms::Grid;
@@ -19,7 +19,7 @@ pub struct Grid {
     exponent: i32,
 }
 
-/// No value is more units than this from zero: sums of 2^63 of them fit in an `i128`.
+/// The largest absolute value in units: sums of 2^63 such values fit in an `i128`.
 const MOST_UNITS: f64 = (1_u64 << 62) as f64;
 
 impl Grid {
@@ -36,7 +36,7 @@ impl Grid {
         Ok(Self { exponent })
     }
 
-    /// The coarsest grid whose step is at most this.
+    /// The grid with the largest step that is at most `step`.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] unless the step is from 2^-900 to 2^900.
@@ -48,15 +48,15 @@ impl Grid {
         Self::new((step.to_bits() >> 52) as i32 - 1023)
     }
 
-    /// A grid so much finer, by how many bits, that numbers up to a size have at least `bits`
-    /// bits on it; but not finer by more than `most`.
+    /// A finer grid, and the number of bits by which it is finer. Numbers of absolute value `size` have at least `bits`
+    /// bits on it, unless that takes more than `most` additional bits.
     pub(crate) fn refined(self, size: f64, bits: i32, most: i32) -> (Self, u32) {
         let wanted = Self::at_most(size).map_or(0, |size| size.exponent) - bits;
         let shift = (self.exponent - wanted).clamp(0, most).min(self.exponent + 900);
         (Self { exponent: self.exponent - shift }, shift.unsigned_abs())
     }
 
-    /// The coarser one of two.
+    /// The coarser of two grids.
     pub(crate) fn coarser(self, other: Self) -> Self {
         Self { exponent: self.exponent.max(other.exponent) }
     }
@@ -67,25 +67,25 @@ impl Grid {
         power(self.exponent)
     }
 
-    /// The nearest multiple, halves upward, as a number of steps; the furthest one for what
-    /// is too far out, and zero for what is no number.
+    /// The nearest multiple of the step, as a number of steps; halves are rounded up. Numbers that are too large become
+    /// the furthest multiple, and NaN becomes zero.
     ///
-    /// The result is floor(x/step + 1/2), computed exactly, so that numbers at most d apart
-    /// are at most d/step, rounded up, steps apart. (Rounding halves to even or away from
-    /// zero would break that.)
+    /// The result is floor(x/step + 1/2), computed exactly, so that numbers at most d apart are at most ceil(d/step)
+    /// steps apart. (Rounding halves to even or away from zero would break that.)
     #[must_use]
     pub fn units(self, x: f64) -> i64 {
         if x.is_nan() {
             return 0;
         }
-        // Exact, or so small that it rounds to zero either way, or so large that it is cut.
+        // The product is exact, or underflows to a number that rounds to zero either way, or is so large that it is
+        // clamped.
         let scaled = x * power(-self.exponent);
         let floor = scaled.floor();
         let nearest = if scaled - floor >= 0.5 { floor + 1.0 } else { floor };
         nearest.clamp(-MOST_UNITS, MOST_UNITS) as i64
     }
 
-    /// The same for a whole number, exactly: it need not be a double.
+    /// As [`Grid::units`] for a whole number, exactly: the number need not be a double.
     ///
     /// ```
     /// use counterpoint_mechanisms::Grid;
@@ -99,14 +99,14 @@ impl Grid {
     pub fn units_of_whole(self, x: i128) -> i64 {
         let most = 1_i128 << 62;
         let units = match u32::try_from(self.exponent) {
-            // No more than 2^126 in size, less than half a step of the coarsest.
+            // x is at most 2^126 in absolute value here, less than half a step of the coarsest grid.
             Ok(coarser @ 1..) => {
                 let x = x.clamp(-(1 << 126), (1 << 126) - 1);
                 let half = 1_i128.checked_shl(coarser - 1).unwrap_or(0);
                 if coarser > 126 { 0 } else { (x + half) >> coarser }
             }
             _ => {
-                // Beyond 2^62 already where it is that far from zero.
+                // A shift by 63 bits already clamps every number but zero.
                 let finer = self.exponent.unsigned_abs().min(63);
                 x.clamp(-most, most) << finer
             }
@@ -114,7 +114,7 @@ impl Grid {
         units.clamp(-most, most) as i64
     }
 
-    /// How many steps cover a distance: rounded up, at least one.
+    /// The number of steps that cover a distance: rounded up, at least one.
     pub(crate) fn steps(self, distance: f64) -> Result<u64, Error> {
         let steps = (distance * power(-self.exponent)).ceil();
         let legal = "above 0, and at most 2^53 steps of the grid";
@@ -122,15 +122,14 @@ impl Grid {
         Ok((steps as u64).max(1))
     }
 
-    /// A number of steps as a number, which is finite: the furthest there is for what is too far
-    /// out.
+    /// The value of a number of steps. It is finite: values that are too large become the largest double.
     #[must_use]
     pub fn value(self, units: i128) -> f64 {
         (units as f64 * self.step()).clamp(f64::MIN, f64::MAX)
     }
 }
 
-/// Written as its exponent.
+/// A grid is serialized as its exponent.
 impl From<Grid> for i32 {
     fn from(grid: Grid) -> Self {
         grid.exponent
@@ -145,7 +144,7 @@ impl TryFrom<i32> for Grid {
     }
 }
 
-/// 2^exponent, put together from its bits: once for every record, `powi` would show.
+/// 2^exponent, built from its bits, which is faster than `powi` in a loop over records.
 fn power(exponent: i32) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
 }
@@ -163,7 +162,7 @@ mod tests {
         assert_eq!(units(f64::NEG_INFINITY), -(1 << 62));
     }
 
-    /// Where doubles are exact, whole numbers are rounded as they are; beyond, to the nearest all the same.
+    /// Where doubles are exact both functions agree; beyond, the result is bounded.
     #[test]
     fn whole_numbers_are_rounded_as_whole_numbers() {
         for exponent in [-900, -70, -63, -62, -3, -1, 0, 1, 2, 5, 40, 62, 100, 126, 127, 900] {

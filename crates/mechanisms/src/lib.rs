@@ -1,15 +1,14 @@
 //! Private mechanisms that run.
 //!
-//! A data custodian says once which data sets are neighbours, as part of the [`Data`]. Whoever asks
-//! writes a [`Recipe`]: a [`Query`] with some noise. Of both is made a [`Measurement`], which gives
-//! three things: the answer, how accurate it is, and what it costs, in the words that
-//! `counterpoint` composes:
+//! The data custodian declares the neighbouring relation once, as part of the [`Data`]. The analyst writes a
+//! [`NoisyQuery`]: a [`Query`] with the noise that its answer gets. Both together give a [`Measurement`], which has
+//! three results: the answer, its accuracy, and its cost as releases that `counterpoint` composes:
 //!
 //! ```
 //! use counterpoint::{Adjacency, Delta, Options, Plan, Relation};
 //! use counterpoint_mechanisms::{Bounds, Data, Query};
 //!
-//! let each = Relation::one(Adjacency::Replace); // one salary for each person
+//! let each = Relation::single_record(Adjacency::Replace); // one salary for each person
 //! let salaries = Data::new(each, [2_100.0, 3_400.0, 2_750.0, 5_200.0, 1_980.0, 4_010.0]);
 //! let bounds = Bounds::new(0.0, 10_000.0)?;
 //! let total = Query::sum(bounds).laplace(0.5)?.under(each)?;
@@ -25,29 +24,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - [`Noise`], [`RandomizedResponse`], [`LeakyResponse`] and [`Exponential`] are the noise
-//!   itself: exact samplers, whole-number arithmetic, answers on a grid that does not depend
-//!   on the data.
-//! - [`Query`], [`Recipe`] and [`Measurement`] add what a person can change, derived and not
-//!   believed; [`Data::of_people`] sees to it that nobody has more records than was said.
-//! - [`Keyed`] data are counted by keys that nobody knows beforehand: a [`KeyRecipe`] releases those that enough
+//! - [`Noise`], [`RandomizedResponse`], [`LeakyResponse`] and [`Exponential`] are exact samplers in whole-number
+//!   arithmetic. Their answers lie on a grid that does not depend on the data.
+//! - [`Query`], [`NoisyQuery`] and [`Measurement`] derive the sensitivity instead of trusting the caller.
+//!   [`Data::of_people`] enforces the largest number of records of each person.
+//! - [`KeyedData`] count people by keys that are not known beforehand. A [`KeyQuery`] releases the keys that enough
 //!   people have.
-//! - [`Interactive`] mechanisms are held open and asked again: [`SparseVector`],
-//!   [`GuessAndCheck`] and [`Sequence`], many of them side by side as [`Concurrent`]. As a
-//!   [`Protocol`] their answers are functions of a [`State`] that can be kept anywhere.
+//! - An [`InteractiveMechanism`] answers several queries one by one: [`SparseVector`], [`GuessAndCheck`] and
+//!   [`Sequence`]. [`ConcurrentSessions`] run many of them side by side. A [`Protocol`] answers from a [`State`] that
+//!   the caller may store anywhere.
 //! - [`sketch`] answers graph cuts and variances, for idealised arithmetic only.
 //!
-//! # What is assumed
+//! # Assumptions
 //!
-//! Randomness comes from the operating system's generator, asked anew for each draw; if it fails, so
-//! does the release. A forked process draws noise of its own. A virtual machine that is *restored
-//! from a snapshot* may draw the same noise twice where its system is not told: reseed it, or do
-//! not restore it.
+//! Each draw takes fresh randomness from the operating system's generator; if the generator fails, the release fails. A
+//! forked process draws noise of its own. A virtual machine that is *restored from a snapshot* may draw the same noise
+//! twice if its operating system is not told about the restoration: reseed the machine, or do not restore it.
 //!
-//! Samplers take the same number of random words and of steps whatever they draw, and the
-//! exponential mechanism as many for any scores: `SECURITY.md` says what that promises, and what it
-//! does not. [`Noise::ahead`] draws noise before there is a question, so that answering has nothing
-//! to tell.
+//! Samplers use a number of random words and of steps that does not depend on the result, and the exponential mechanism
+//! uses the same number for all scores. `SECURITY.md` says what this promises and what it does not. [`Noise::predraw`]
+//! draws noise before there is a query, so that the time of an answer reveals nothing about its noise.
 
 pub mod error;
 pub mod grid;
@@ -64,19 +60,19 @@ pub mod sketch;
 #[cfg(test)]
 mod attack;
 
-pub use choice::{Exponential, Leaky, LeakyResponse, RandomizedResponse};
+pub use choice::{Exponential, LeakyAnswer, LeakyResponse, RandomizedResponse};
 pub use data::{Data, Person};
 pub use error::Error;
 pub use grid::Grid;
 pub use interactive::{
-    Concurrent, Found, GuessAndCheck, Interactive, Needed, Protocol, Question, Sequence, Session,
-    SparseVector, State,
+    ConcurrentSessions, GuessAndCheck, InteractiveMechanism, Protocol, RawAggregate,
+    RequiredAggregate, Sequence, Session, SessionQuery, SparseVector, State,
 };
-pub use keys::{KeyCount, KeyMeasurement, KeyRecipe, Keyed};
-pub use noise::{Ahead, Noise};
+pub use keys::{KeyCount, KeyMeasurement, KeyQuery, KeyedData};
+pub use noise::{Noise, PredrawnNoise};
 pub use query::{
-    Bounds, Contribution, Drawn, Gaps, Interval, Measurement, Of, Query, Recipe, Spread, Style,
-    Summand, Tally, Within, monotone,
+    Bounds, Contribution, Gaps, GroupLimits, Interval, Measurement, NoisyAnswer, NoisyQuery, Query,
+    ReplyWithIntervals, Style, Summand, Tally, Term, monotone,
 };
 pub use reply::Reply;
 pub use sample::secret;

@@ -1,4 +1,4 @@
-//! What comes back.
+//! Replies to queries.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 pub enum Reply {
     /// A number with noise.
     Number(f64),
-    /// A number with noise for each bin or edge, or one for each share.
+    /// Numbers with noise: one for each bin, edge, share or coefficient.
     Table(Vec<f64>),
-    /// The query is about at the threshold or above; with its value, if that was declared.
+    /// The query is approximately at or above the threshold; with its noisy value if the session gives values.
     Above(Option<f64>),
-    /// The query is about below the threshold.
+    /// The query is approximately below the threshold.
     Below,
-    /// The guess is about right.
+    /// The guess is approximately right.
     Pass,
-    /// The guess is wrong, and the value is about this.
+    /// The guess is wrong; with the noisy value.
     Wrong(f64),
 }
 

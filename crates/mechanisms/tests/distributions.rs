@@ -2,7 +2,9 @@
 //! each: 200,000 draws a set in a full run, 4 10^6 for each sampler; 5,000 a set in a quick one.
 
 use crate::common::fit::Law;
-use counterpoint_mechanisms::{Exponential, Grid, Leaky, LeakyResponse, Noise, RandomizedResponse};
+use counterpoint_mechanisms::{
+    Exponential, Grid, LeakyAnswer, LeakyResponse, Noise, RandomizedResponse,
+};
 use counterpoint_testing::tries;
 
 const SETS: usize = 20;
@@ -108,8 +110,8 @@ fn leaky_law(epsilon: f64, delta: f64) -> Law {
 
 fn leaky(response: &LeakyResponse) -> i128 {
     match response.release(true).unwrap() {
-        Leaky::Randomized(bit) => i128::from(bit),
-        Leaky::Leaked(bit) => 2 + i128::from(bit),
+        LeakyAnswer::Randomized(bit) => i128::from(bit),
+        LeakyAnswer::Leaked(bit) => 2 + i128::from(bit),
     }
 }
 

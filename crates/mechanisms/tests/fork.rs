@@ -5,7 +5,7 @@
 #![allow(clippy::expect_used)]
 
 use counterpoint::{Adjacency, Relation};
-use counterpoint_mechanisms::{Data, Interactive, Noise, Query, Question, Sequence};
+use counterpoint_mechanisms::{Data, InteractiveMechanism, Noise, Query, Sequence, SessionQuery};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use std::fs;
@@ -39,7 +39,7 @@ fn main() {
     let (own, other) = forked(draws);
     assert_eq!(repeated(&own, &other), 0, "noise repeated after a fork");
     let mut ahead =
-        Noise::geometric(1e15, 1).and_then(|noise| noise.ahead(DRAWS)).expect("randomness");
+        Noise::geometric(1e15, 1).and_then(|noise| noise.predraw(DRAWS)).expect("randomness");
     let (own, other) =
         forked(|| lines(|| ahead.add(0).map_or_else(|_| "refused".into(), |x| x.to_string())));
     assert!(
@@ -47,11 +47,11 @@ fn main() {
         "noise drawn ahead is used after a fork: {other}"
     );
     assert!(own.lines().all(|line| line != "refused"), "noise drawn ahead is refused: {own}");
-    let data = Data::new(Relation::one(Adjacency::AddRemove), [1.0]);
-    let recipe = Query::count().laplace(1e-6).expect("legal");
-    let declared = Sequence::new(std::iter::repeat_n(recipe.clone(), DRAWS)).expect("legal");
-    let session = Interactive::from(declared).open(&data).expect("randomness");
-    let ask = || session.ask(&Question::Measure(recipe.clone()));
+    let data = Data::new(Relation::single_record(Adjacency::AddRemove), [1.0]);
+    let noisy_query = Query::count().laplace(1e-6).expect("legal");
+    let declared = Sequence::new(std::iter::repeat_n(noisy_query.clone(), DRAWS)).expect("legal");
+    let session = InteractiveMechanism::from(declared).open(&data).expect("randomness");
+    let ask = || session.ask(&SessionQuery::Measure(noisy_query.clone()));
     let (own, other) =
         forked(|| lines(|| ask().map_or_else(|_| "refused".into(), |reply| format!("{reply:?}"))));
     assert!(other.lines().all(|line| line == "refused"), "a fork answers from a session: {other}");

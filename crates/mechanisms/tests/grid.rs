@@ -3,8 +3,8 @@
 
 use counterpoint::{Adjacency, Relation};
 use counterpoint_mechanisms::{
-    Bounds, Data, Grid, GuessAndCheck, Interactive, Measurement, Noise, Query, Question,
-    SparseVector,
+    Bounds, Data, Grid, GuessAndCheck, InteractiveMechanism, Measurement, Noise, Query,
+    SessionQuery, SparseVector,
 };
 use counterpoint_testing::tries;
 
@@ -40,9 +40,9 @@ fn sums_on_two_neighbours() {
         (Adjacency::Replace, [&added[..], &replaced[..]]),
     ];
     for (adjacency, neighbours) in pairs {
-        let (query, relation) = (Query::sum(bounds), Relation::one(adjacency));
-        for recipe in [query.laplace(0.3).unwrap(), query.gaussian(2.0).unwrap()] {
-            let measurement = recipe.under(relation).unwrap();
+        let (query, relation) = (Query::sum(bounds), Relation::single_record(adjacency));
+        for noisy_query in [query.laplace(0.3).unwrap(), query.gaussian(2.0).unwrap()] {
+            let measurement = noisy_query.under(relation).unwrap();
             neighbours.iter().for_each(|&data| on_grid(&measurement, &Data::new(relation, data)));
         }
     }
@@ -60,14 +60,15 @@ fn on_grid(measurement: &Measurement, data: &Data) {
 #[test]
 fn values_of_sessions_on_two_neighbours() {
     let grid = Grid::new(-2).unwrap();
-    let relation = Relation::one(Adjacency::AddRemove);
+    let relation = Relation::single_record(Adjacency::AddRemove);
     let sum = Query::sum(Bounds::new(0.0, 1.0).unwrap());
     let many = tries(1_000_000, 0.002);
     let sparse = SparseVector::new(1.0, many, -1e15).unwrap().with_values();
-    let sparse = Interactive::from(sparse.scaled(1.0, grid).unwrap());
+    let sparse = InteractiveMechanism::from(sparse.scaled(1.0, grid).unwrap());
     let guess = GuessAndCheck::new(1.0, many, 1.0).unwrap();
-    let guess = Interactive::from(guess.scaled(1.0, grid).unwrap());
-    let questions = [(sparse, Question::Above(sum.clone())), (guess, Question::Check(sum, 1e15))];
+    let guess = InteractiveMechanism::from(guess.scaled(1.0, grid).unwrap());
+    let questions =
+        [(sparse, SessionQuery::Above(sum.clone())), (guess, SessionQuery::Check(sum, 1e15))];
     for (declared, question) in questions {
         for data in [&[0.125, 0.375, 0.875][..], &[0.125, 0.375][..]] {
             let session = declared.open(&Data::new(relation, data)).unwrap();

@@ -2,16 +2,16 @@
 
 use crate::common::chance::at_least;
 use counterpoint::{Adjacency, Relation};
-use counterpoint_mechanisms::{KeyRecipe, Keyed};
+use counterpoint_mechanisms::{KeyQuery, KeyedData};
 use counterpoint_testing::tries;
 
-const ONE: Relation = Relation::one(Adjacency::AddRemove);
+const ONE: Relation = Relation::single_record(Adjacency::AddRemove);
 
 /// P(c + noise >= T), by the formula: from the count that is said on at least the confidence, and not before.
 #[test]
 fn keys_are_released_from_the_count_that_is_said() {
     for epsilon in [0.05, 0.7, 5.0] {
-        let ready = KeyRecipe::laplace(epsilon, 1e-7).unwrap().under(ONE).unwrap();
+        let ready = KeyQuery::laplace(epsilon, 1e-7).unwrap().under(ONE).unwrap();
         let threshold = ready.threshold() as i64;
         for confidence in [0.001, 0.3, 0.5, 0.9, 0.999, 1.0 - 1e-9] {
             let count = ready.released_from(confidence).unwrap() as i64;
@@ -28,7 +28,7 @@ fn keys_are_released_from_the_count_that_is_said() {
 #[test]
 fn rounding_is_allowed_for_where_keys_are_released() {
     for epsilon in [0.05, 0.7] {
-        let ready = KeyRecipe::laplace(epsilon, 1e-7).unwrap().under(ONE).unwrap();
+        let ready = KeyQuery::laplace(epsilon, 1e-7).unwrap().under(ONE).unwrap();
         let threshold = ready.threshold();
         for count in [threshold - 3, threshold + 2, threshold + 9] {
             let released = at_least(threshold as i64 - count as i64, 1.0 / epsilon);
@@ -50,12 +50,12 @@ fn rounding_is_allowed_for_where_keys_are_released() {
 #[test]
 fn counts_are_as_close_as_promised() {
     let runs = tries(100_000, 0.1);
-    for recipe in [KeyRecipe::laplace(0.1, 1e-6), KeyRecipe::gaussian(20.0, 1e-6)] {
-        let ready = recipe.unwrap().under(ONE).unwrap();
+    for noisy_query in [KeyQuery::laplace(0.1, 1e-6), KeyQuery::gaussian(20.0, 1e-6)] {
+        let ready = noisy_query.unwrap().under(ONE).unwrap();
         let (count, half_width) =
             (ready.released_from(0.9).unwrap(), ready.half_width(0.9).unwrap());
         let high = ready.threshold() + 1_000;
-        let keyed = Keyed::counted(ONE, [("about", count), ("high", high)]);
+        let keyed = KeyedData::from_counts(ONE, [("about", count), ("high", high)]);
         let (mut about, mut within, mut less) = (0.0, 0.0, 0.0);
         for _ in 0..runs {
             let released = ready.run(&keyed).unwrap();

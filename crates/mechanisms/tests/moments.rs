@@ -2,12 +2,12 @@
 
 use counterpoint::{Adjacency, Relation};
 use counterpoint_mechanisms::{
-    Bounds, Data, Error, Measurement, Of, Query, Recipe, Reply, Summand,
+    Bounds, Data, Error, Measurement, NoisyQuery, Query, Reply, Summand, Term,
 };
 use counterpoint_testing::{Random, is_full, tries};
 
 const BOTH: [Relation; 2] =
-    [Relation::one(Adjacency::AddRemove), Relation::one(Adjacency::Replace)];
+    [Relation::single_record(Adjacency::AddRemove), Relation::single_record(Adjacency::Replace)];
 
 fn bounds(low: f64, high: f64) -> Bounds {
     Bounds::new(low, high).unwrap()
@@ -138,21 +138,21 @@ fn sums_of_products_are_those_of_the_units() {
         }
         let data = Data::table(relation, columns.clone()).unwrap();
         let query = Query::regression(&limits[..2], limits[2]).unwrap();
-        for recipe in [
+        for noisy_query in [
             query.laplace(0.3).unwrap(),
             query.gaussian(9.0).unwrap(),
             query.staircase(2.0).unwrap(),
         ] {
-            let ready = recipe.under(relation).unwrap();
+            let ready = noisy_query.under(relation).unwrap();
             let summands = ready.summands();
             // Ones, three offsets, two squares, three products.
             assert_eq!(summands.len(), if relation.is_length_public() { 8 } else { 9 });
             let sums = summands.iter().map(|one| brute(one, &columns)).collect();
-            assert_eq!(ready.tallied(5_000, sums).unwrap(), ready.tally(&data).unwrap());
-            let fewer = ready.tallied(5_000, vec![0; 3]);
+            assert_eq!(ready.tally_from_numbers(5_000, sums).unwrap(), ready.tally(&data).unwrap());
+            let fewer = ready.tally_from_numbers(5_000, vec![0; 3]);
             assert!(matches!(fewer, Err(Error::Length { .. })));
             for odd in [i128::MIN, i128::MAX] {
-                let tally = ready.tallied(u64::MAX, vec![odd; summands.len()]).unwrap();
+                let tally = ready.tally_from_numbers(u64::MAX, vec![odd; summands.len()]).unwrap();
                 assert!(numbers(&ready.release(&tally).unwrap()).iter().all(|x| x.is_finite()));
             }
         }
@@ -168,11 +168,11 @@ fn brute(summand: &Summand, columns: &[Vec<f64>]) -> i128 {
     };
     let one = |row: usize| {
         let (x, y) = (columns[first][row], columns[second][row]);
-        let value = match summand.of() {
-            Of::Ones(None) => 1.0,
-            Of::Offsets(bounds) => offset(x, bounds),
-            Of::Squares(bounds) => offset(x, bounds) * offset(x, bounds),
-            Of::Products(a, b) => offset(x, a) * offset(y, b),
+        let value = match summand.term() {
+            Term::Ones(None) => 1.0,
+            Term::Offsets(bounds) => offset(x, bounds),
+            Term::Squares(bounds) => offset(x, bounds) * offset(x, bounds),
+            Term::Products(a, b) => offset(x, a) * offset(y, b),
             other => panic!("{other:?}"),
         };
         let units = value / summand.unit();
@@ -204,9 +204,9 @@ fn answers_are_finite_whatever_the_data() {
             let data = Data::table(relation, vec![list.clone(); count + 1]).unwrap();
             let query = Query::regression(&predictors, random.of(&limits)).unwrap();
             let epsilon = random.of(&[2.0_f64.powi(-20), 0.5, 500.0]);
-            let recipe =
+            let noisy_query =
                 if random.once_in(2) { query.laplace(epsilon) } else { query.gaussian(3.0) };
-            let ready = recipe.unwrap().under(relation).unwrap();
+            let ready = noisy_query.unwrap().under(relation).unwrap();
             let reply = numbers(&ready.run(&data).unwrap());
             assert!(reply.len() == count + 1 && reply.iter().all(|x| x.is_finite()), "{reply:?}");
             let pair = Data::table(relation, [list.clone(), list.clone()]).unwrap();
@@ -265,23 +265,23 @@ fn answers_on_examples_are_as_close_as_promised() {
         let line = Query::regression(&limits, bounds(0.0, 15.0)).unwrap();
         let pair = Data::table(relation, columns[1..].to_vec()).unwrap();
         let two = Query::covariance(limits[1], bounds(0.0, 15.0));
-        let styles = |query: &Query| -> Vec<Recipe> {
+        let styles = |query: &Query| -> Vec<NoisyQuery> {
             [query.laplace(2.0), query.gaussian(2.0), query.staircase(3.0)]
                 .map(Result::unwrap)
                 .to_vec()
         };
-        let cases = (styles(&line).into_iter().map(|recipe| (recipe, &data)))
-            .chain(styles(&two).into_iter().map(|recipe| (recipe, &pair)));
+        let cases = (styles(&line).into_iter().map(|noisy_query| (noisy_query, &data)))
+            .chain(styles(&two).into_iter().map(|noisy_query| (noisy_query, &pair)));
         // In a quick run two of them, and others for the other relation.
         let quick = if relation.is_length_public() { [1, 3] } else { [0, 4] };
         let cases = cases.enumerate().filter(|(place, _)| is_full() || quick.contains(place));
         let cases = cases.map(|(_, case)| case);
-        for (recipe, data) in cases {
-            let ready = recipe.under(relation).unwrap();
+        for (noisy_query, data) in cases {
+            let ready = noisy_query.under(relation).unwrap();
             let widths = ready.half_widths_on(data, 0.9).unwrap();
             let truth = if data.width() == 2 { vec![product] } else { least_squares(&columns) };
             for seen in within(&ready, data, &truth, &widths, [1.0, 0.95, 1.0 / 1.2]) {
-                let context = format!("{recipe:?} {relation}: {seen:?}");
+                let context = format!("{noisy_query:?} {relation}: {seen:?}");
                 assert!(seen[0] >= 0.9 - slack, "{context}");
                 assert!(seen[2] < 0.9, "{context}");
                 if is_full() {
@@ -307,10 +307,10 @@ fn covariances_are_as_close_as_promised() {
     let limits = bounds(-5.0, 5.0);
     let query = Query::covariance(limits, limits);
     for relation in BOTH {
-        for recipe in
+        for noisy_query in
             [query.laplace(0.8), query.gaussian(3.0), query.staircase(0.8)].map(Result::unwrap)
         {
-            let ready = recipe.under(relation).unwrap();
+            let ready = noisy_query.under(relation).unwrap();
             for &rows in if is_full() { &[400_usize, 5_000][..] } else { &[2_000] } {
                 let bound = ready.half_width(rows as u64, 0.9).unwrap();
                 let mut worst: f64 = 0.0;
@@ -322,7 +322,7 @@ fn covariances_are_as_close_as_promised() {
                     let data = Data::table(relation, [flat(x), flat(y)]).unwrap();
                     worst = worst.max(ready.half_width_on(&data, 0.9).unwrap());
                 }
-                let context = format!("{recipe:?} {relation} {rows}: {bound} {worst}");
+                let context = format!("{noisy_query:?} {relation} {rows}: {bound} {worst}");
                 // What is tried out is some hundredth parts too wide.
                 // Of few rows the product of both errors of the means is felt.
                 let most = if rows < 1_000 { 2.1 } else { 1.6 };

@@ -5,17 +5,17 @@
 use crate::common::attack::{attack, epsilon_at_least, worth};
 use crate::common::chance::{at_least, expect, laplace_at_least};
 use counterpoint::audit::Attack;
-use counterpoint::quantity::Group;
+use counterpoint::quantity::GroupSize;
 use counterpoint::{Adjacency, Count, Delta, Options, Plan, Relation, Release};
 use counterpoint_mechanisms::{
-    Bounds, Concurrent, Data, Drawn, Exponential, Grid, GuessAndCheck, Interactive, Leaky,
-    LeakyResponse, Measurement, Noise, Query, Question, RandomizedResponse, Recipe, Reply,
-    Sequence, Session, SparseVector,
+    Bounds, ConcurrentSessions, Data, Exponential, Grid, GuessAndCheck, InteractiveMechanism,
+    LeakyAnswer, LeakyResponse, Measurement, Noise, NoisyAnswer, NoisyQuery, Query,
+    RandomizedResponse, Reply, Sequence, Session, SessionQuery, SparseVector,
 };
 use counterpoint_testing::tries;
 
-pub(crate) const ADD_REMOVE: Relation = Relation::one(Adjacency::AddRemove);
-const REPLACE: Relation = Relation::one(Adjacency::Replace);
+pub(crate) const ADD_REMOVE: Relation = Relation::single_record(Adjacency::AddRemove);
+const REPLACE: Relation = Relation::single_record(Adjacency::Replace);
 
 pub(crate) fn runs() -> u64 {
     tries(1_000_000, 0.03)
@@ -29,7 +29,8 @@ fn fewer() -> u64 {
 /// What is charged for releases at a delta: the accountant's upper bound.
 pub(crate) fn charged(releases: &[Release], delta: f64) -> f64 {
     let plan =
-        Plan::with(releases.iter().cloned(), Some(Adjacency::AddRemove), Group::ONE).unwrap();
+        Plan::for_neighbours(releases.iter().cloned(), Some(Adjacency::AddRemove), GroupSize::ONE)
+            .unwrap();
     let delta = Delta::new(delta).unwrap();
     plan.epsilon(delta, &Options::default()).unwrap().bracket.upper
 }
@@ -120,7 +121,7 @@ fn leaky_responses_keep_to_their_charge() {
     let (e, delta) = (1.0_f64.exp(), 0.05);
     let response = LeakyResponse::new(1.0, delta).unwrap();
     let told = |bit| match response.release(bit).unwrap() {
-        Leaky::Leaked(bit) | Leaky::Randomized(bit) => bit,
+        LeakyAnswer::Leaked(bit) | LeakyAnswer::Randomized(bit) => bit,
     };
     let seen = attack(runs(), || told(true), || told(false));
     let chances = (delta + (1.0 - delta) * e / (1.0 + e), (1.0 - delta) / (1.0 + e));
@@ -342,7 +343,7 @@ fn intervals_of_quantiles_keep_to_their_charge() {
     let both = |data: &[f64]| {
         let tally = ready.tally(&Data::new(ADD_REMOVE, data)).unwrap();
         match ready.draw(&tally).unwrap() {
-            Drawn::Quantiles { chosen, .. } => chosen == [[10.0, 0.0, 20.0]],
+            NoisyAnswer::Quantiles { chosen, .. } => chosen == [[10.0, 0.0, 20.0]],
             other => panic!("{other:?}"),
         }
     };
@@ -370,12 +371,12 @@ fn zeros() -> Query {
     Query::count_within(Bounds::new(0.0, 0.5).unwrap())
 }
 
-fn open(declared: &Interactive, relation: Relation, data: &[f64]) -> Session {
+fn open(declared: &InteractiveMechanism, relation: Relation, data: &[f64]) -> Session {
     declared.open(&Data::new(relation, data)).unwrap()
 }
 
 /// What the whole of it is charged as.
-fn price(declared: &Interactive, relation: Relation) -> Vec<Release> {
+fn price(declared: &InteractiveMechanism, relation: Relation) -> Vec<Release> {
     declared.under(relation).unwrap().releases().to_vec()
 }
 
@@ -384,8 +385,8 @@ fn price(declared: &Interactive, relation: Relation) -> Vec<Release> {
 /// 0.0102, are e^1.43 apart.
 #[test]
 fn sparse_vector_keeps_to_three_epsilon() {
-    let declared = Interactive::from(SparseVector::new(0.5, 1, 0.0).unwrap());
-    let (falling, rising) = (Question::Above(zeros()), Question::Above(ones()));
+    let declared = InteractiveMechanism::from(SparseVector::new(0.5, 1, 0.0).unwrap());
+    let (falling, rising) = (SessionQuery::Above(zeros()), SessionQuery::Above(ones()));
     let pattern = |data: &[f64]| {
         let session = open(&declared, REPLACE, data);
         let ask = |question| session.ask(question).unwrap();
@@ -414,8 +415,8 @@ fn corrected(truth: i64, scale: f64) -> f64 {
 
 #[test]
 fn guess_and_check_keeps_to_four_epsilon() {
-    let declared = Interactive::from(GuessAndCheck::new(0.5, 1, 1.0).unwrap());
-    let question = Question::Check(ones(), 0.0);
+    let declared = InteractiveMechanism::from(GuessAndCheck::new(0.5, 1, 1.0).unwrap());
+    let question = SessionQuery::Check(ones(), 0.0);
     let wrong = |data: &[f64]| {
         let session = open(&declared, ADD_REMOVE, data);
         matches!(session.ask(&question), Ok(Reply::Wrong(x)) if x >= 1.0)
@@ -435,17 +436,20 @@ fn guess_and_check_keeps_to_four_epsilon() {
 #[test]
 fn sessions_about_ten_records_a_person_keep_to_their_charge() {
     let ten = Relation::new(Adjacency::AddRemove, 10).unwrap();
-    let attacked = |declared: &Interactive, question: &Question, found: fn(&Reply) -> bool| {
-        let seen = |data: &[f64]| found(&open(declared, ten, data).ask(question).unwrap());
-        let (with, without) = ([[9.5; 10], [10.5; 10]].concat(), [9.5; 10]);
-        attack(fewer(), || seen(&with), || seen(&without))
+    let attacked =
+        |declared: &InteractiveMechanism, question: &SessionQuery, found: fn(&Reply) -> bool| {
+            let seen = |data: &[f64]| found(&open(declared, ten, data).ask(question).unwrap());
+            let (with, without) = ([[9.5; 10], [10.5; 10]].concat(), [9.5; 10]);
+            attack(fewer(), || seen(&with), || seen(&without))
+        };
+    let sequence = |noisy_query: &NoisyQuery| {
+        InteractiveMechanism::from(Sequence::new([noisy_query.clone()]).unwrap())
     };
-    let sequence = |recipe: &Recipe| Interactive::from(Sequence::new([recipe.clone()]).unwrap());
     let histogram = Query::histogram(&[10.0, 11.0]).unwrap().laplace(1.0).unwrap();
     let declared = sequence(&histogram);
     let seen = attacked(
         &declared,
-        &Question::Measure(histogram),
+        &SessionQuery::Measure(histogram),
         |reply| matches!(reply, Reply::Table(bins) if bins[0] >= 10.0),
     );
     let chances = (at_least(0, 10.0), at_least(10, 10.0));
@@ -454,14 +458,14 @@ fn sessions_about_ten_records_a_person_keep_to_their_charge() {
     let candidates: Vec<f64> = (0..=20).map(f64::from).collect();
     let median = Query::quantile((1, 2), &candidates).unwrap().exponential(1.0).unwrap();
     let declared = sequence(&median);
-    let seen = attacked(&declared, &Question::Measure(median), |reply| {
+    let seen = attacked(&declared, &SessionQuery::Measure(median), |reply| {
         reply.number().is_some_and(|x| (x - 10.0).abs() < 0.5)
     });
     let chances = (1.0 / (1.0 + 20.0 / 1.0_f64.exp()), 1.0 / 21.0);
     holds("quantile", seen, &price(&declared, ten), 0.0, chances);
 
     let declared = SparseVector::new(0.5, 1, 10.0).unwrap().with_values().into();
-    let above = Question::Above(Query::count_within(Bounds::new(10.0, 11.0).unwrap()));
+    let above = SessionQuery::Above(Query::count_within(Bounds::new(10.0, 11.0).unwrap()));
     let seen = attacked(
         &declared,
         &above,
@@ -478,18 +482,18 @@ fn sessions_about_ten_records_a_person_keep_to_their_charge() {
 #[test]
 fn sessions_side_by_side_keep_to_the_total() {
     let count = ones().laplace(0.5).unwrap();
-    let measure = Question::Measure(count.clone());
+    let measure = SessionQuery::Measure(count.clone());
     let open = |data: &[f64]| {
         let guess = GuessAndCheck::new(0.25, 1, 1.0).unwrap();
         let sequence = Sequence::new([count.clone()]).unwrap();
         let all = [("guess", guess.into()), ("sequence", sequence.into())];
-        Concurrent::open(&Data::new(ADD_REMOVE, data), all).unwrap()
+        ConcurrentSessions::open(&Data::new(ADD_REMOVE, data), all).unwrap()
     };
     let found = |data: &[f64]| {
         let all = open(data);
         let reply = all.session("sequence").unwrap().ask(&measure).unwrap();
         let guess = reply.number().unwrap();
-        let check = Question::Check(ones(), if guess >= 1.0 { 0.0 } else { 1.0 });
+        let check = SessionQuery::Check(ones(), if guess >= 1.0 { 0.0 } else { 1.0 });
         let reply = all.session("guess").unwrap().ask(&check).unwrap();
         guess >= 1.0 && matches!(reply, Reply::Wrong(value) if value >= 1.0)
     };
@@ -511,7 +515,7 @@ fn a_session_ends_with_its_last_answer_above() {
     for count in [1, 2, 7] {
         let declared = SparseVector::new(1.0, count, -100.0).unwrap();
         let session = open(&declared.into(), ADD_REMOVE, &[]);
-        let question = Question::Above(ones());
+        let question = SessionQuery::Above(ones());
         let above = answers_above(|| match session.ask(&question) {
             Ok(reply) => Some(reply != Reply::Below),
             Err(_) => None,

@@ -3,7 +3,7 @@
 
 use counterpoint::quantity::{Delta, Epsilon};
 use counterpoint::{Adjacency, Mechanism, Options, Plan, Relation};
-use counterpoint_mechanisms::{Bounds, Error, Query, Recipe};
+use counterpoint_mechanisms::{Bounds, Error, NoisyQuery, Query};
 
 const MOST: f64 = 500.0;
 
@@ -43,10 +43,10 @@ fn all_that_is_documented_is_legal() {
     let cumulative = Query::cumulative(&[0.0, 1.0, 2.0]).unwrap();
     let quantiles = Query::quantiles(&[(1, 1000), (999, 1000)], &[0.0, 1.0]).unwrap();
     for relation in relations() {
-        let legal = |recipe: Result<Recipe, Error>| {
-            let recipe = recipe.unwrap();
-            let ready = recipe.under(relation);
-            assert!(ready.is_ok(), "{recipe:?} under {relation}: {ready:?}");
+        let legal = |noisy_query: Result<NoisyQuery, Error>| {
+            let noisy_query = noisy_query.unwrap();
+            let ready = noisy_query.under(relation);
+            assert!(ready.is_ok(), "{noisy_query:?} under {relation}: {ready:?}");
             let ready = ready.unwrap();
             for noise in ready.noises() {
                 assert!(noise.expected_error().is_finite());
@@ -77,19 +77,22 @@ fn all_that_is_documented_is_legal() {
         }
         for multiplier in [0.025, 1.0, 1000.0] {
             let moved: f64 = if relation.adjacency() == Adjacency::Replace { 2.0 } else { 1.0 };
-            let recipe = histogram.gaussian(multiplier);
+            let noisy_query = histogram.gaussian(multiplier);
             if multiplier * relation.records() as f64 * moved.sqrt() <= 1_048_576.0 {
-                legal(recipe);
+                legal(noisy_query);
             } else {
-                let text = recipe.unwrap().under(relation).unwrap_err().to_string();
-                assert!(text.starts_with("multiplier is 1000; legal: at most 2^20 over"), "{text}");
+                let text = noisy_query.unwrap().under(relation).unwrap_err().to_string();
+                assert!(
+                    text.starts_with("multiplier is 1000; legal: at most 2^20 divided"),
+                    "{text}"
+                );
             }
             // One record of three edges is in two nodes, and two in each other's place in three.
-            let recipe = cumulative.gaussian(multiplier);
+            let noisy_query = cumulative.gaussian(multiplier);
             if multiplier * relation.records() as f64 * (moved + 1.0).sqrt() <= 1_048_576.0 {
-                legal(recipe);
+                legal(noisy_query);
             } else {
-                assert!(recipe.unwrap().under(relation).is_err());
+                assert!(noisy_query.unwrap().under(relation).is_err());
             }
         }
     }

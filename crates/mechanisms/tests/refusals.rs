@@ -1,7 +1,9 @@
 //! What does not fit is refused, for reasons that say nothing of the numbers.
 
 use counterpoint::{Adjacency, Relation};
-use counterpoint_mechanisms::{Bounds, Data, Error, KeyRecipe, Keyed, Measurement, Query, Recipe};
+use counterpoint_mechanisms::{
+    Bounds, Data, Error, KeyQuery, KeyedData, Measurement, NoisyQuery, Query,
+};
 
 fn relations() -> Vec<Relation> {
     let both = [Adjacency::AddRemove, Adjacency::Replace];
@@ -9,7 +11,7 @@ fn relations() -> Vec<Relation> {
 }
 
 /// A recipe of every kind, with how many columns it is about.
-fn recipes() -> Vec<(Recipe, usize)> {
+fn noisy_queries() -> Vec<(NoisyQuery, usize)> {
     let bounds = Bounds::new(0.0, 8.0).unwrap();
     let edges = [0.0, 2.0, 4.0];
     let noisy = [
@@ -41,7 +43,7 @@ fn table(relation: Relation, width: usize, value: f64) -> Data {
 /// Everything that looks at data, and whether it refuses them for this reason.
 fn refuses(ready: &Measurement, data: &Data, reason: &Error) -> bool {
     let wrong = [
-        ready.suits(data).err(),
+        ready.check_data(data).err(),
         ready.run(data).err(),
         ready.tally(data).err(),
         ready.half_width_on(data, 0.9).err(),
@@ -53,20 +55,23 @@ fn refuses(ready: &Measurement, data: &Data, reason: &Error) -> bool {
 
 #[test]
 fn data_of_other_columns_or_another_relation_are_refused() {
-    for (recipe, asked) in recipes() {
+    for (noisy_query, asked) in noisy_queries() {
         for made in relations() {
-            let Ok(ready) = recipe.under(made) else { continue };
+            let Ok(ready) = noisy_query.under(made) else { continue };
             // Very different numbers; what is said of them is the same, to the letter.
             for value in [1.5, f64::NAN, -1e300] {
                 for data in (1..5).filter(|width| *width != asked) {
                     let reason = Error::Columns { asked, data };
-                    assert!(refuses(&ready, &table(made, data, value), &reason), "{recipe:?}");
+                    assert!(refuses(&ready, &table(made, data, value), &reason), "{noisy_query:?}");
                 }
                 for data in relations().into_iter().filter(|other| *other != made) {
                     let reason = Error::Relation { made, data };
-                    assert!(refuses(&ready, &table(data, asked, value), &reason), "{recipe:?}");
+                    assert!(
+                        refuses(&ready, &table(data, asked, value), &reason),
+                        "{noisy_query:?}"
+                    );
                 }
-                assert_eq!(ready.suits(&table(made, asked, value)), Ok(()));
+                assert_eq!(ready.check_data(&table(made, asked, value)), Ok(()));
             }
         }
     }
@@ -87,15 +92,15 @@ fn uneven_columns_are_no_table() {
 /// Of every kind: a tally is released for the relation it was made under, and for no other.
 #[test]
 fn tallies_of_another_relation_are_refused() {
-    for (recipe, width) in recipes() {
+    for (noisy_query, width) in noisy_queries() {
         for made in relations() {
-            let Ok(ready) = recipe.under(made) else { continue };
+            let Ok(ready) = noisy_query.under(made) else { continue };
             let tally = ready.tally(&table(made, width, 1.5)).unwrap();
             assert!(ready.release(&tally).is_ok());
             for other in relations().into_iter().filter(|other| *other != made) {
-                let Ok(other_ready) = recipe.under(other) else { continue };
+                let Ok(other_ready) = noisy_query.under(other) else { continue };
                 let reason = Error::Relation { made: other, data: made };
-                assert_eq!(other_ready.release(&tally), Err(reason), "{recipe:?}");
+                assert_eq!(other_ready.release(&tally), Err(reason), "{noisy_query:?}");
             }
         }
     }
@@ -104,10 +109,10 @@ fn tallies_of_another_relation_are_refused() {
 /// Of every two kinds, and of one kind with other noise on another grid.
 #[test]
 fn tallies_of_another_question_are_refused() {
-    let relation = Relation::one(Adjacency::AddRemove);
-    let all: Vec<(Measurement, usize)> = recipes()
+    let relation = Relation::single_record(Adjacency::AddRemove);
+    let all: Vec<(Measurement, usize)> = noisy_queries()
         .into_iter()
-        .map(|(recipe, width)| (recipe.under(relation).unwrap(), width))
+        .map(|(noisy_query, width)| (noisy_query.under(relation).unwrap(), width))
         .collect();
     for (from, (made, width)) in all.iter().enumerate() {
         let tally = made.tally(&table(relation, *width, 1.5)).unwrap();
@@ -121,9 +126,9 @@ fn tallies_of_another_question_are_refused() {
 #[test]
 fn keys_of_another_relation_are_refused() {
     for made in relations() {
-        let ready = KeyRecipe::laplace(1.0, 1e-6).unwrap().under(made).unwrap();
+        let ready = KeyQuery::laplace(1.0, 1e-6).unwrap().under(made).unwrap();
         for data in relations() {
-            let refused = ready.run(&Keyed::counted(data, [("Ann's secret", 10_000)]));
+            let refused = ready.run(&KeyedData::from_counts(data, [("Ann's secret", 10_000)]));
             match made == data {
                 true => assert!(refused.is_ok()),
                 false => assert_eq!(refused, Err(Error::Relation { made, data })),

@@ -2,14 +2,14 @@
 //! it stands for times chi-square / r, with r degrees of freedom, and what is allowed is eta Q.
 //! 40,000 sketches of each kind in a full run, a tenth of that in a quick one.
 
-use counterpoint_mechanisms::sketch::{Graph, Sketching};
+use counterpoint_mechanisms::sketch::{Graph, SketchParameters};
 use counterpoint_testing::tries;
 
 /// Twenty directions: 8 ln(2/nu) / eta^2 is 19.7.
 const DIRECTIONS: u32 = 20;
 
-fn sketching() -> Sketching {
-    let sketching = Sketching::new(20.0, 0.5, 0.75, 0.5).unwrap();
+fn sketching() -> SketchParameters {
+    let sketching = SketchParameters::new(20.0, 0.5, 0.75, 0.5).unwrap();
     assert_eq!(sketching.directions(), u64::from(DIRECTIONS));
     sketching
 }
@@ -38,7 +38,7 @@ fn failures_are_within_what_is_stated() {
     // 8 ln(2/nu) / eta^2, rounded up, is even for these.
     let cases = [(0.75, 0.5, 20), (0.75, 0.02, 66), (0.5, 0.1, 96), (0.3, 0.05, 328)];
     for (eta, nu, directions) in cases {
-        let found = Sketching::new(1.0, 1e-3, eta, nu).unwrap().directions();
+        let found = SketchParameters::new(1.0, 1e-3, eta, nu).unwrap().directions();
         assert_eq!(found, u64::from(directions));
         let failing = failing(directions, eta);
         assert!(failing <= nu, "{eta} {nu}: {failing}");

@@ -3,24 +3,24 @@
 
 use counterpoint::{Adjacency, Delta, Relation};
 use counterpoint_mechanisms::{
-    Bounds, Concurrent, Data, Error, GuessAndCheck, Query, Question, Recipe, Reply, Sequence,
-    SparseVector,
+    Bounds, ConcurrentSessions, Data, Error, GuessAndCheck, NoisyQuery, Query, Reply, Sequence,
+    SessionQuery, SparseVector,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const BOTH: Relation = Relation::one(Adjacency::AddRemove);
+const BOTH: Relation = Relation::single_record(Adjacency::AddRemove);
 const CORRECTIONS: u64 = 40;
 const ABOVE: u64 = 60;
 const MEASUREMENTS: usize = 500;
 
-fn declare(histogram: &Recipe) -> Concurrent {
+fn declare(histogram: &NoisyQuery) -> ConcurrentSessions {
     let data: Vec<f64> = (0..200).map(f64::from).collect();
     let guess = GuessAndCheck::new(0.5, CORRECTIONS, 500.0).unwrap();
     let sparse = SparseVector::new(0.5, ABOVE, 900.0).unwrap().with_values();
     let sequence = Sequence::new(vec![histogram.clone(); MEASUREMENTS]).unwrap();
-    let all: [(&str, counterpoint_mechanisms::Interactive); 3] =
+    let all: [(&str, counterpoint_mechanisms::InteractiveMechanism); 3] =
         [("guess", guess.into()), ("sparse", sparse.into()), ("sequence", sequence.into())];
-    Concurrent::open(&Data::new(BOTH, data), all).unwrap()
+    ConcurrentSessions::open(&Data::new(BOTH, data), all).unwrap()
 }
 
 #[derive(Default)]
@@ -58,9 +58,9 @@ fn sixty_four_threads_share_sessions() {
     let low = Query::count_within(Bounds::new(0.0, 99.5).unwrap());
     let all = declare(&histogram);
     let questions = [
-        ("guess", Question::Check(low.clone(), 100.0)),
-        ("sparse", Question::Above(low)),
-        ("sequence", Question::Measure(histogram)),
+        ("guess", SessionQuery::Check(low.clone(), 100.0)),
+        ("sparse", SessionQuery::Above(low)),
+        ("sequence", SessionQuery::Measure(histogram)),
     ];
     let before = all.epsilon(Delta::new(1e-6).unwrap()).unwrap().bracket;
     let tally = Tally::default();

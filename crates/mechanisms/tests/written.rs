@@ -3,8 +3,8 @@
 
 use counterpoint::{Adjacency, Relation};
 use counterpoint_mechanisms::{
-    Bounds, Data, Error, Grid, GuessAndCheck, Interactive, KeyRecipe, Query, Question, Recipe,
-    Reply, Sequence, SparseVector, State,
+    Bounds, Data, Error, Grid, GuessAndCheck, InteractiveMechanism, KeyQuery, NoisyQuery, Query,
+    Reply, Sequence, SessionQuery, SparseVector, State,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -23,7 +23,7 @@ fn bounds() -> Bounds {
     Bounds::new(-0.1, 1e12 + 0.3).unwrap()
 }
 
-fn recipes() -> Vec<Recipe> {
+fn noisy_queries() -> Vec<NoisyQuery> {
     vec![
         Query::count().laplace(0.1).unwrap(),
         Query::count_within(bounds()).gaussian(0.7).unwrap(),
@@ -41,12 +41,12 @@ fn recipes() -> Vec<Recipe> {
     ]
 }
 
-fn declarations() -> Vec<Interactive> {
+fn declarations() -> Vec<InteractiveMechanism> {
     let sparse = SparseVector::new(0.1, 3, -7.5).unwrap();
     let guess = GuessAndCheck::new(0.3, 1_000_000, 0.1).unwrap();
     let grid = Grid::new(-9).unwrap();
     vec![
-        Sequence::new(recipes()).unwrap().into(),
+        Sequence::new(noisy_queries()).unwrap().into(),
         sparse.clone().into(),
         sparse.with_values().scaled(0.7, grid).unwrap().into(),
         guess.clone().into(),
@@ -56,15 +56,15 @@ fn declarations() -> Vec<Interactive> {
 
 #[test]
 fn what_is_written_comes_back() {
-    for recipe in recipes() {
-        comes_back(recipe.query());
-        comes_back(&recipe);
-        comes_back(&Question::Measure(recipe.clone()));
-        comes_back(&Question::Above(recipe.query().clone()));
-        comes_back(&Question::Check(recipe.query().clone(), 0.1));
+    for noisy_query in noisy_queries() {
+        comes_back(noisy_query.query());
+        comes_back(&noisy_query);
+        comes_back(&SessionQuery::Measure(noisy_query.clone()));
+        comes_back(&SessionQuery::Above(noisy_query.query().clone()));
+        comes_back(&SessionQuery::Check(noisy_query.query().clone(), 0.1));
     }
-    comes_back(&KeyRecipe::laplace(0.1, 1e-9).unwrap());
-    comes_back(&KeyRecipe::gaussian(0.7, 0.1).unwrap());
+    comes_back(&KeyQuery::laplace(0.1, 1e-9).unwrap());
+    comes_back(&KeyQuery::gaussian(0.7, 0.1).unwrap());
     declarations().iter().for_each(comes_back);
     let replies = [
         Reply::Number(0.1),
@@ -114,21 +114,21 @@ fn the_form_is_this() {
         r#"{"regression":{"predictors":[[0.0,1.0],[0.0,1.0]],"outcome":[0.0,1.0]}}"#
     );
     let sum = Query::sum(Bounds::new(0.0, 3.0).unwrap());
-    assert_eq!(text(&Question::Check(sum, 4.0)), r#"{"check":[{"sum":[0.0,3.0]},4.0]}"#);
-    assert_eq!(text(&Question::Above(Query::count())), r#"{"above":{"count":null}}"#);
+    assert_eq!(text(&SessionQuery::Check(sum, 4.0)), r#"{"check":[{"sum":[0.0,3.0]},4.0]}"#);
+    assert_eq!(text(&SessionQuery::Above(Query::count())), r#"{"above":{"count":null}}"#);
     let sparse = SparseVector::new(0.5, 2, 7.0).unwrap().with_values();
     assert_eq!(
-        text(&Interactive::from(sparse)),
+        text(&InteractiveMechanism::from(sparse)),
         r#"{"sparse-vector":{"gate":{"epsilon":0.5,"answers":2,"threshold":7.0,"reach":1.0,"grid":0},"values":true}}"#
     );
-    let rounds = Interactive::from(SparseVector::new(0.5, 2, 7.0).unwrap().redrawn());
+    let rounds = InteractiveMechanism::from(SparseVector::new(0.5, 2, 7.0).unwrap().redrawn());
     let written = r#"{"sparse-vector":{"gate":{"epsilon":0.5,"answers":2,"threshold":7.0,"reach":1.0,"grid":0,"redrawn":true},"values":false}}"#;
     assert_eq!(text(&rounds), written);
-    assert_eq!(serde_json::from_str::<Interactive>(written).unwrap(), rounds);
-    let guess = Interactive::from(GuessAndCheck::new(0.5, 2, 7.0).unwrap());
+    assert_eq!(serde_json::from_str::<InteractiveMechanism>(written).unwrap(), rounds);
+    let guess = InteractiveMechanism::from(GuessAndCheck::new(0.5, 2, 7.0).unwrap());
     let gate = r#"{"epsilon":0.5,"answers":2,"threshold":7.0,"reach":1.0,"grid":0}"#;
     assert_eq!(text(&guess), format!(r#"{{"guess-and-check":{gate}}}"#));
-    let keys = KeyRecipe::gaussian(0.5, 0.25).unwrap();
+    let keys = KeyQuery::gaussian(0.5, 0.25).unwrap();
     assert_eq!(text(&keys), r#"{"style":{"gaussian":{"multiplier":0.5}},"delta":0.25}"#);
 }
 
@@ -146,17 +146,17 @@ fn no_question_can_state_a_relation() {
             r#"{{"quantile":{{"share":[1,2],"candidates":[0.0],{field}}}}}"#
         ));
         let style = r#"{"laplace":{"epsilon":1.0}}"#;
-        let recipe = format!(r#"{{"query":{count},"style":{style},{field}}}"#);
-        assert!(refused::<Recipe>(&recipe).contains("unknown field"));
+        let noisy_query = format!(r#"{{"query":{count},"style":{style},{field}}}"#);
+        assert!(refused::<NoisyQuery>(&noisy_query).contains("unknown field"));
         let style = format!(r#"{{"laplace":{{"epsilon":1.0,{field}}}}}"#);
-        refused::<Recipe>(&format!(r#"{{"query":{count},"style":{style}}}"#));
-        refused::<Question>(&format!(r#"{{"above":{count},{field}}}"#));
+        refused::<NoisyQuery>(&format!(r#"{{"query":{count},"style":{style}}}"#));
+        refused::<SessionQuery>(&format!(r#"{{"above":{count},{field}}}"#));
         let gate = r#""epsilon":0.5,"answers":2,"threshold":7.0,"reach":1.0,"grid":0"#;
-        refused::<Interactive>(&format!(r#"{{"guess-and-check":{{{gate},{field}}}}}"#));
+        refused::<InteractiveMechanism>(&format!(r#"{{"guess-and-check":{{{gate},{field}}}}}"#));
         let sparse = format!(r#""gate":{{{gate}}},"values":false,{field}"#);
-        refused::<Interactive>(&format!(r#"{{"sparse-vector":{{{sparse}}}}}"#));
+        refused::<InteractiveMechanism>(&format!(r#"{{"sparse-vector":{{{sparse}}}}}"#));
         let sparse = format!(r#""gate":{{{gate},{field}}},"values":false"#);
-        refused::<Interactive>(&format!(r#"{{"sparse-vector":{{{sparse}}}}}"#));
+        refused::<InteractiveMechanism>(&format!(r#"{{"sparse-vector":{{{sparse}}}}}"#));
     }
 }
 
@@ -189,8 +189,8 @@ fn nothing_is_read_that_could_not_have_been_made() {
     ] {
         refused::<Query>(bad);
     }
-    let recipe = |query: &str, style: &str| {
-        refused::<Recipe>(&format!(r#"{{"query":{query},"style":{style}}}"#))
+    let noisy_query = |query: &str, style: &str| {
+        refused::<NoisyQuery>(&format!(r#"{{"query":{query},"style":{style}}}"#))
     };
     for style in [
         r#"{"laplace":{"epsilon":0.0}}"#,
@@ -201,7 +201,7 @@ fn nothing_is_read_that_could_not_have_been_made() {
         r#"{"exponential":{"epsilon":1.0}}"#,
         r#"{"exponential-interval":{"epsilon":1.0,"confidence":0.9}}"#,
     ] {
-        assert!(recipe(r#"{"count":null}"#, style).contains("legal"));
+        assert!(noisy_query(r#"{"count":null}"#, style).contains("legal"));
     }
     for (style, delta) in [
         (r#"{"laplace":{"epsilon":0.0}}"#, "0.1"),
@@ -210,21 +210,21 @@ fn nothing_is_read_that_could_not_have_been_made() {
         (r#"{"staircase":{"epsilon":1.0}}"#, "0.1"),
         (r#"{"laplace":{"epsilon":1.0}}"#, r#"0.1,"records":1"#),
     ] {
-        refused::<KeyRecipe>(&format!(r#"{{"style":{style},"delta":{delta}}}"#));
+        refused::<KeyQuery>(&format!(r#"{{"style":{style},"delta":{delta}}}"#));
     }
     let quantile = r#"{"quantile":{"share":[1,2],"candidates":[1.0]}}"#;
-    assert!(recipe(quantile, r#"{"laplace":{"epsilon":1.0}}"#).contains("exponential"));
+    assert!(noisy_query(quantile, r#"{"laplace":{"epsilon":1.0}}"#).contains("exponential"));
     for confidence in ["0.0", "1.0"] {
         let style =
             format!(r#"{{"exponential-interval":{{"epsilon":1.0,"confidence":{confidence}}}}}"#);
-        assert!(recipe(quantile, &style).contains("confidence"));
+        assert!(noisy_query(quantile, &style).contains("confidence"));
     }
-    assert!(refused::<Interactive>(r#"{"sequence":[]}"#).contains("1 to 10^6"));
+    assert!(refused::<InteractiveMechanism>(r#"{"sequence":[]}"#).contains("1 to 10^6"));
     let gate = |epsilon: &str, answers: &str, threshold: &str, reach: &str, grid: &str| {
         let numbers = format!(r#""epsilon":{epsilon},"answers":{answers},"threshold":{threshold}"#);
         let gate = format!(r#"{{{numbers},"reach":{reach},"grid":{grid}}}"#);
         let guess = format!(r#"{{"guess-and-check":{gate}}}"#);
-        serde_json::from_str::<Interactive>(&guess).map_err(|error| error.to_string())
+        serde_json::from_str::<InteractiveMechanism>(&guess).map_err(|error| error.to_string())
     };
     assert!(gate("1.0", "1", "1.0", "1.0", "0").is_ok());
     assert!(gate("101.0", "1", "1.0", "1.0", "0").is_err());
@@ -237,21 +237,21 @@ fn nothing_is_read_that_could_not_have_been_made() {
 }
 
 /// A session with one answer above left, after one answer.
-fn begun(declared: &Interactive, data: &Data) -> State {
+fn begun(declared: &InteractiveMechanism, data: &Data) -> State {
     let protocol = declared.under(data.relation()).unwrap();
-    let question = Question::Above(Query::count());
+    let question = SessionQuery::Above(Query::count());
     protocol.answer(data, &protocol.begin().unwrap(), &question).unwrap().1
 }
 
 #[test]
 fn a_state_goes_on_with_its_own_declaration_and_relation_only() {
-    let declared = Interactive::from(SparseVector::new(1.0, 2, 1e15).unwrap());
+    let declared = InteractiveMechanism::from(SparseVector::new(1.0, 2, 1e15).unwrap());
     let relation = Relation::new(Adjacency::AddRemove, 3).unwrap();
     let data = Data::new(relation, [1.0, 2.0]);
     let state = begun(&declared, &data);
-    let ask = |declared: &Interactive, data: &Data, state: &State| {
+    let ask = |declared: &InteractiveMechanism, data: &Data, state: &State| {
         let protocol = declared.under(data.relation()).unwrap();
-        protocol.answer(data, state, &Question::Above(Query::count()))
+        protocol.answer(data, state, &SessionQuery::Above(Query::count()))
     };
     let (reply, next) = ask(&declared, &data, &state).unwrap();
     assert_eq!((reply, next.answered()), (Reply::Below, 2));
@@ -273,7 +273,7 @@ fn a_state_goes_on_with_its_own_declaration_and_relation_only() {
         assert_eq!(ask(&declared, &Data::new(other, [1.0]), &state), refused);
         // Nor is it answered about other data than the protocol is for.
         let protocol = declared.under(relation).unwrap();
-        let question = Question::Above(Query::count());
+        let question = SessionQuery::Above(Query::count());
         let refused = Err(Error::Relation { made: relation, data: other });
         assert_eq!(protocol.answer(&Data::new(other, [1.0]), &state, &question), refused);
     }
@@ -283,20 +283,20 @@ fn a_state_goes_on_with_its_own_declaration_and_relation_only() {
 #[test]
 fn equal_fingerprints_are_of_equal_declarations() {
     let all = declarations();
-    let relation = Relation::one(Adjacency::AddRemove);
+    let relation = Relation::single_record(Adjacency::AddRemove);
     let data = Data::new(relation, [1.0]);
-    let mut sequences = vec![recipes(), recipes()[1..].to_vec()];
-    sequences.extend((0..recipes().len()).map(|place| {
-        let mut changed = recipes();
+    let mut sequences = vec![noisy_queries(), noisy_queries()[1..].to_vec()];
+    sequences.extend((0..noisy_queries().len()).map(|place| {
+        let mut changed = noisy_queries();
         changed[place] = Query::count().laplace(0.7).unwrap();
         changed
     }));
-    let mut swapped = recipes();
+    let mut swapped = noisy_queries();
     swapped.swap(0, 1);
     sequences.push(swapped);
     let sequences = sequences.into_iter().map(|list| Sequence::new(list).unwrap().into());
-    let all: Vec<Interactive> = all.into_iter().chain(sequences.skip(1)).collect();
-    let question = Question::Measure(Query::mean(bounds()).laplace(0.9).unwrap());
+    let all: Vec<InteractiveMechanism> = all.into_iter().chain(sequences.skip(1)).collect();
+    let question = SessionQuery::Measure(Query::mean(bounds()).laplace(0.9).unwrap());
     for (i, one) in all.iter().enumerate() {
         let state = one.under(relation).unwrap().begin().unwrap();
         for (j, other) in all.iter().enumerate() {
@@ -310,19 +310,20 @@ fn equal_fingerprints_are_of_equal_declarations() {
 /// is none: refused when read, or when asked.
 #[test]
 fn a_state_with_more_left_than_was_declared_is_refused() {
-    let relation = Relation::one(Adjacency::AddRemove);
+    let relation = Relation::single_record(Adjacency::AddRemove);
     let data = Data::new(relation, [1.0, 2.0]);
     let count = Query::count().laplace(1.0).unwrap();
-    let sparse = Interactive::from(SparseVector::new(1.0, 2, 5.0).unwrap());
-    let sequence = Interactive::from(Sequence::new([count.clone(), count.clone()]).unwrap());
-    let ask = |declared: &Interactive, question: &Question, from: &str, to: &str| {
+    let sparse = InteractiveMechanism::from(SparseVector::new(1.0, 2, 5.0).unwrap());
+    let sequence =
+        InteractiveMechanism::from(Sequence::new([count.clone(), count.clone()]).unwrap());
+    let ask = |declared: &InteractiveMechanism, question: &SessionQuery, from: &str, to: &str| {
         let protocol = declared.under(relation).unwrap();
         let written = text(&protocol.begin().unwrap());
         assert!(written.contains(from), "{written}");
         let state = serde_json::from_str::<State>(&written.replace(from, to));
         state.is_ok_and(|state| protocol.answer(&data, &state, question).is_ok())
     };
-    let above = Question::Above(Query::count());
+    let above = SessionQuery::Above(Query::count());
     let left = r#""answers":2"#;
     assert!(ask(&sparse, &above, left, left) && ask(&sparse, &above, left, r#""answers":1"#));
     for bad in [r#""answers":3"#, r#""answers":0"#, r#""answers":-1"#, r#""answers":2,"more":1"#] {
@@ -333,7 +334,7 @@ fn a_state_with_more_left_than_was_declared_is_refused() {
     assert!(!ask(&sparse, &above, r#""records":1"#, r#""records":0"#));
     assert!(!ask(&sparse, &above, r#""records":1"#, r#""records":2"#));
     assert!(!ask(&sparse, &above, r#""add-remove""#, r#""replace""#));
-    let (measure, left) = (Question::Measure(count), r#""slots":[0,1]"#);
+    let (measure, left) = (SessionQuery::Measure(count), r#""slots":[0,1]"#);
     assert!(
         ask(&sequence, &measure, left, left) && ask(&sequence, &measure, left, r#""slots":[1]"#)
     );
@@ -356,8 +357,8 @@ fn replies_are_finite_at_every_extreme() {
     for bounds in [widest, tiniest] {
         let means = [Query::mean(bounds), Query::proportion(bounds), Query::variance(bounds)];
         for query in [Query::sum(bounds)].into_iter().chain(means) {
-            for recipe in [query.laplace(least), query.laplace(500.0), query.gaussian(0.5)] {
-                let Ok(measurement) = recipe.unwrap().under(relation) else { continue };
+            for noisy_query in [query.laplace(least), query.laplace(500.0), query.gaussian(0.5)] {
+                let Ok(measurement) = noisy_query.unwrap().under(relation) else { continue };
                 for data in [&data, &Data::new(relation, [])] {
                     let reply = measurement.run(data).unwrap();
                     assert!(reply.number().unwrap().is_finite(), "{query:?}: {reply:?}");
@@ -369,8 +370,8 @@ fn replies_are_finite_at_every_extreme() {
     let coarsest = Grid::new(900).unwrap();
     assert!(coarsest.value(i128::MAX).is_finite() && coarsest.value(i128::MIN).is_finite());
     let sparse = SparseVector::new(2.0_f64.powi(-20), 1_000_000, -1e100).unwrap().with_values();
-    let sparse = Interactive::from(sparse.scaled(1e100, coarsest).unwrap());
+    let sparse = InteractiveMechanism::from(sparse.scaled(1e100, coarsest).unwrap());
     let session = sparse.open(&data).unwrap();
-    let reply = session.ask(&Question::Above(Query::sum(widest))).unwrap();
+    let reply = session.ask(&SessionQuery::Above(Query::sum(widest))).unwrap();
     assert!(reply.number().is_none_or(f64::is_finite), "{reply:?}");
 }

@@ -2,14 +2,12 @@
 
 use crate::{Dd, STEP, UNIT, Wide};
 
-/// ln of the probability of y out of k where each has probability `minus`, `plus` being the
-/// rest; and a bound on its absolute error. For 1 <= y <= k - 1, and both probabilities to a
-/// relative 2^-100.
+/// Returns ln of the probability of y successes in k trials, and a bound on its absolute error. Each trial succeeds
+/// with the probability `minus` and fails with `plus`; both are known to a relative 2^-100. Valid for 1 <= y <= k - 1.
 ///
-/// Loader's form: Stirling's corrections, the normal prefactor and the deviance
-/// `y ln(y / kq) + (k-y) ln((k-y) / kp)`, q being the probability of a minus. Both
-/// logarithms come from the same difference `y - kq`, so that an error in q cancels
-/// to first order and the error stays relative to that difference.
+/// The form is Loader's: Stirling's corrections, the normal prefactor and the deviance `y ln(y / kq) + (k-y) ln((k-y) /
+/// kp)`, q being the probability of success. Both logarithms are computed from the same difference `y - kq`, so that an
+/// error in q cancels to first order and the error stays relative to that difference.
 pub fn ln_mass((k, y): (f64, f64), minus: Dd, plus: Dd) -> (Dd, f64) {
     let (expected_minuses, expected_pluses) = (minus * k, plus * k);
     let excess = Dd::from(y) - expected_minuses;
@@ -21,7 +19,7 @@ pub fn ln_mass((k, y): (f64, f64), minus: Dd, plus: Dd) -> (Dd, f64) {
     (correction + prefactor - minuses - pluses, 8.0 * STEP * (8.0 + size))
 }
 
-/// At least the probability that a binomial variable of `trials` is `least` or more: its mass there, and a geometric
+/// Bounds the probability that a binomial variable of `trials` is at least `least`: its mass there, and a geometric
 /// series.
 pub fn upper_tail(trials: f64, p: Dd, least: f64) -> f64 {
     if least > trials || !p.is_positive() {
@@ -49,21 +47,21 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// Two sums with the same first term, counted once.
+    /// Joins two sums with the same first term, which is counted once.
     pub fn joined(&self, other: &Self) -> Self {
         Self { sum: self.sum + (other.sum - Dd::ONE), error: self.error + other.error }
     }
 }
 
-/// Sums `1 + r_0 + r_0 r_1 + ...` with `r_l = c numerator(l) / denominator(l)` falling in
-/// l, for l below a limit.
+/// A function that sums `1 + r_0 + r_0 r_1 + ...` with `r_l = c numerator(l) / denominator(l)` falling in l, for l
+/// below a limit.
 pub type Series = fn(Dd, f64, &dyn Fn(f64) -> (f64, f64)) -> Sum;
 
-/// In double-doubles, until a term is below 2^-46 of the sum, then in doubles until
-/// all that is left, at most a geometric series, is below 2^-94 of it.
+/// Sums in double-doubles until a term is below 2^-46 of the sum, then in doubles until the rest, at most a geometric
+/// series, is below 2^-94 of the sum.
 ///
-/// Each step in double-doubles costs at most 32 u^2, a quarter of [`STEP`]; the
-/// doubles cost 4 u a step, of a part whose share is known in the end.
+/// Each step in double-doubles costs at most 32 u^2, a quarter of [`STEP`]; each step in doubles costs 4 u of a part
+/// whose share is known in the end.
 pub fn series(c: Dd, limit: f64, ratio: &dyn Fn(f64) -> (f64, f64)) -> Sum {
     let (mut term, mut sum, mut l) = (Dd::ONE, Dd::ONE, 0.0);
     while l < limit && term.hi > 1.4e-14 * sum.hi {
@@ -79,14 +77,13 @@ pub fn series(c: Dd, limit: f64, ratio: &dyn Fn(f64) -> (f64, f64)) -> Sum {
     Sum { sum: sum + Dd::from(far.0), error }
 }
 
-/// In doubles only, to about nine digits.
+/// Sums in doubles only, to about nine digits.
 pub fn rough_series(c: Dd, limit: f64, ratio: &dyn Fn(f64) -> (f64, f64)) -> Sum {
     let (sum, steps) = doubles(c.hi, 1.0, 1e-13, (0.0, limit), ratio);
     Sum { sum: Dd::sum(1.0, sum), error: 1e-12 + 8.0 * UNIT * steps }
 }
 
-/// The terms after a given one, until the rest is below `negligible`, and where that
-/// was.
+/// Returns the sum of the terms after a given one, until the rest is below `negligible`, and the index reached.
 fn doubles(
     c: f64,
     first: f64,
@@ -111,25 +108,24 @@ fn doubles(
 /// ln(2 pi) / 2.
 const HALF_LN_TAU: Dd = Dd { hi: 0.918_938_533_204_672_8, lo: -3.878_294_158_067_241_4e-17 };
 
-/// ln n!: error below 2^-94 of max(1, ln n!).
+/// Returns ln n!, with an error below 2^-94 of max(1, ln n!).
 pub fn ln_factorial(n: f64) -> Dd {
     if n < 40.0 { ln_small_factorial(n) } else { stirling(n) + stirling_correction(n) }
 }
 
-/// The product itself, for n below 40.
+/// Returns ln of the product itself, for n below 40.
 fn ln_small_factorial(n: f64) -> Dd {
     (2..=n as u32).fold(Dd::ONE, |product, i| product * f64::from(i)).ln()
 }
 
-/// `(n + 1/2) ln n - n + ln(2 pi) / 2`.
+/// Returns `(n + 1/2) ln n - n + ln(2 pi) / 2`.
 fn stirling(n: f64) -> Dd {
     Dd::from(n).ln() * (n + 0.5) - Dd::from(n) + HALF_LN_TAU
 }
 
-/// `ln n! - stirling(n)` for n of at least 1: absolute error below 2^-92.
+/// Returns `ln n! - stirling(n)` for n of at least 1, with an absolute error below 2^-92.
 ///
-/// From 40 on by the series to 1/n^23, whose error is below its first omitted term,
-/// 2^-121 at n = 40.
+/// From 40 on it uses the series to 1/n^23, whose error is below its first omitted term, 2^-121 at n = 40.
 fn stirling_correction(n: f64) -> Dd {
     /// B_2m / (2m (2m - 1)) as fractions.
     const SERIES: [(f64, f64); 12] = [
@@ -170,7 +166,7 @@ mod tests {
         }
     }
 
-    /// Against the sum of all masses, each by products.
+    /// Compares with the sum of all masses, each by products.
     #[test]
     fn tails_of_binomials_are_not_undercut() {
         for (trials, rate, least) in

@@ -1,11 +1,10 @@
-//! Every numeric answer is a bracket.
+//! Brackets, the form of every numeric answer.
 
 use std::fmt;
 
-/// Two numbers with the truth between them, rounding included.
+/// A lower and an upper bound on a number, rounding included.
 ///
-/// `upper` is what a release may rely on; `lower` shows how much better any
-/// other method could possibly do.
+/// A release may rely on `upper`; `lower` shows how much better any other method could possibly be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bracket {
     /// Never above the truth.
@@ -15,13 +14,13 @@ pub struct Bracket {
 }
 
 impl Bracket {
-    /// The bracket of a number known exactly.
+    /// The bracket of a number that is known exactly.
     #[must_use]
     pub fn exact(value: f64) -> Self {
         Self { lower: value, upper: value }
     }
 
-    /// Whether a number lies in the bracket, ends included.
+    /// True if a number lies in the bracket, ends included.
     #[must_use]
     pub fn contains(&self, value: f64) -> bool {
         self.lower <= value && value <= self.upper
@@ -33,19 +32,18 @@ impl Bracket {
         self.upper - self.lower
     }
 
-    /// The width relative to the upper end; zero for the bracket `[0, 0]`.
+    /// The width relative to the upper bound; zero for the bracket `[0, 0]`.
     #[must_use]
     pub fn relative_width(&self) -> f64 {
         if self.upper > 0.0 { self.width() / self.upper } else { 0.0 }
     }
 
-    /// Whether it is as narrow as promised: relatively, or absolutely near zero.
-    pub fn keeps(&self, tolerance: f64) -> bool {
+    /// True if the bracket is within a tolerance: a relative width, or a tiny absolute width near zero.
+    pub fn is_within_tolerance(&self, tolerance: f64) -> bool {
         self.relative_width() <= tolerance || self.width() <= 1e-12
     }
 
-    /// Whether two brackets have a point in common, as two brackets of the same
-    /// number must.
+    /// True if two brackets have a point in common; two brackets of the same number always do.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         self.lower <= other.upper && other.lower <= self.upper

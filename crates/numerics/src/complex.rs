@@ -5,7 +5,7 @@ use std::ops::{Add, Mul, Sub};
 /// A complex number.
 pub type Complex<T = f64> = (T, T);
 
-/// Sums, differences and products: what [`times`] and [`power`] need.
+/// A type with the sums, differences and products that [`times`] and [`power`] need.
 pub trait Real:
     Copy + From<f64> + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
 {
@@ -13,25 +13,25 @@ pub trait Real:
 
 impl<T> Real for T where T: Copy + From<f64> + Add<Output = T> + Sub<Output = T> + Mul<Output = T> {}
 
-/// The sum of two.
+/// Adds two complex numbers.
 #[inline]
 pub fn plus<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
     (a.0 + b.0, a.1 + b.1)
 }
 
-/// The difference of two.
+/// Subtracts two complex numbers.
 #[inline]
 pub fn minus<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
     (a.0 - b.0, a.1 - b.1)
 }
 
-/// The product of two: four products, a difference and a sum.
+/// Multiplies two complex numbers: four products, a difference and a sum.
 #[inline]
 pub fn times<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
     (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
 }
 
-/// A power, by squaring: at most two products for each bit of the exponent.
+/// Computes a power by squaring: at most two products for each bit of the exponent.
 #[inline]
 pub fn power<T: Real>(mut base: Complex<T>, mut n: u64) -> Complex<T> {
     if n == 1 {

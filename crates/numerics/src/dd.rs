@@ -3,19 +3,19 @@
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// `hi + lo`, where `hi` is the double nearest to the sum.
+/// The number `hi + lo`, where `hi` is the double nearest to the sum.
 ///
-/// No operation may overflow or come near underflow: callers keep magnitudes
-/// between 2^-900 and 2^900, or use [`super::Wide`].
+/// No operation may overflow or come near underflow: callers keep magnitudes between 2^-900 and 2^900, or use
+/// [`super::Wide`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dd {
     /// The leading double.
     pub hi: f64,
-    /// What is left.
+    /// The trailing double: the number minus `hi`.
     pub lo: f64,
 }
 
-/// a + b exactly, as a double and its rounding error (Knuth).
+/// Returns a + b exactly, as a double and its rounding error (Knuth).
 #[inline]
 fn two_sum(a: f64, b: f64) -> Dd {
     let hi = a + b;
@@ -23,14 +23,14 @@ fn two_sum(a: f64, b: f64) -> Dd {
     Dd { hi, lo: (a - (hi - b_seen)) + (b - b_seen) }
 }
 
-/// The same where |a| >= |b| or a = 0 (Dekker).
+/// Returns a + b exactly where |a| >= |b| or a = 0 (Dekker).
 #[inline]
 fn fast_two_sum(a: f64, b: f64) -> Dd {
     let hi = a + b;
     Dd { hi, lo: b - (hi - a) }
 }
 
-/// a * b exactly, as a double and its rounding error (Dekker, Veltkamp).
+/// Returns a * b exactly, as a double and its rounding error (Dekker, Veltkamp).
 #[inline]
 fn two_prod(a: f64, b: f64) -> Dd {
     let hi = a * b;
@@ -55,34 +55,34 @@ impl Dd {
     /// One.
     pub const ONE: Self = Self::literal(1.0, 0.0);
 
-    /// Two parts already in normal form.
+    /// Makes a number from two parts in normal form.
     #[inline]
     pub(crate) const fn literal(hi: f64, lo: f64) -> Self {
         Self { hi, lo }
     }
 
-    /// a + b without error.
+    /// Returns a + b without error.
     #[must_use]
     #[inline]
     pub fn sum(a: f64, b: f64) -> Self {
         two_sum(a, b)
     }
 
-    /// a * b without error.
+    /// Returns a * b without error.
     #[must_use]
     #[inline]
     pub fn product(a: f64, b: f64) -> Self {
         two_prod(a, b)
     }
 
-    /// Whether it is below zero.
+    /// True if the number is below zero.
     #[must_use]
     #[inline]
     pub fn is_negative(self) -> bool {
         self.hi < 0.0
     }
 
-    /// Whether it is above zero.
+    /// True if the number is above zero.
     #[must_use]
     #[inline]
     pub fn is_positive(self) -> bool {
@@ -96,21 +96,21 @@ impl Dd {
         if self.hi < 0.0 { -self } else { self }
     }
 
-    /// Times a power of two, exactly.
+    /// Multiplies by a power of two, exactly.
     #[must_use]
     #[inline]
     pub fn scaled(self, factor: f64) -> Self {
         Self { hi: self.hi * factor, lo: self.lo * factor }
     }
 
-    /// A double at least as large.
+    /// Returns a double that is at least as large.
     #[must_use]
     #[inline]
     pub fn upper(self) -> f64 {
         if self.lo > 0.0 { self.hi.next_up() } else { self.hi }
     }
 
-    /// A double at most as large.
+    /// Returns a double that is at most as large.
     #[must_use]
     #[inline]
     pub fn lower(self) -> f64 {

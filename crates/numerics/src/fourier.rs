@@ -1,25 +1,25 @@
 //! Fourier transforms of doubles.
 //!
-//! rustfft is generic: it is compiled wherever its planner is named, and takes as long as the rest of the
-//! core. Here it is compiled once, for doubles, however often the crates that use it are.
+//! rustfft is generic: each crate that names its planner compiles it again, which takes as long as the rest of the
+//! core. This module compiles it once, for doubles, for all crates.
 
 use realfft::RealFftPlanner;
 
 pub use realfft::num_complex::Complex;
 
-/// Transforms of any lengths, whose plans are used again.
+/// Fourier transforms of any length; plans are cached.
 #[derive(Default)]
 pub struct Transforms(RealFftPlanner<f64>);
 
 impl Transforms {
-    /// No plans yet.
+    /// Starts without plans.
     #[must_use]
     #[inline(never)]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The transform of a list at frequencies 0 to half its length, not scaled.
+    /// Computes the unscaled transform of a list at the frequencies 0 to half its length.
     #[inline(never)]
     pub fn forward(&mut self, mut values: Vec<f64>) -> Option<Vec<Complex<f64>>> {
         let plan = self.0.plan_fft_forward(values.len());
@@ -28,8 +28,8 @@ impl Transforms {
         Some(spectrum)
     }
 
-    /// The list of a length whose transform this is, times that length: none where the spectrum is not as
-    /// long as it must be, or has a first or last value that is not real.
+    /// Returns the list of a length whose transform is the spectrum, times that length. `None` if the spectrum has the
+    /// wrong length, or a first or last value that is not real.
     #[inline(never)]
     pub fn inverse(&mut self, mut spectrum: Vec<Complex<f64>>, length: usize) -> Option<Vec<f64>> {
         let plan = self.0.plan_fft_inverse(length);

@@ -1,7 +1,7 @@
-//! Exact fractions, and their way to and from doubles.
+//! Exact fractions, and conversions from and to doubles.
 //!
-//! Simulation maps and interactive systems are claims of equality. They are made and
-//! checked in fractions, where equal means equal; every double is one.
+//! Simulation maps and interactive systems claim equalities, so they are computed and checked in fractions. Every
+//! double is a fraction.
 
 use crate::{Bracket, Dd, Wide};
 use dashu_base::{BitTest, Gcd};
@@ -11,47 +11,47 @@ use std::borrow::Borrow;
 
 /// The largest epsilon whose exponential is enclosed.
 const MOST_EPSILON: f64 = 500.0;
-/// 2^-92, which is more than an exponential's error of 2^-98.
+/// 2^-92, which exceeds the exponential's error of 2^-98.
 const MARGIN: f64 = 4.0 * crate::STEP;
-/// The longest numerator or denominator read, in bits. (Doubles need at most 2100.)
+/// The longest numerator or denominator that is accepted, in bits. (Doubles need at most 2100.)
 const MOST_BITS: usize = 4096;
 
-/// The most bits held at once, an eighth of a gigabyte: what would need more is refused
-/// before it is begun.
+/// The largest number of bits in memory at once, an eighth of a gigabyte. Work that would need more is refused before
+/// it begins.
 pub const MOST_TOTAL_BITS: u128 = 1 << 30;
 
-/// Why numbers were refused.
+/// The reason why numbers were refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExactError {
-    /// A number is not legal.
-    #[error("{place} is {}; legal: {legal}", shown(.value))]
+    /// A number outside its legal range.
+    #[error("{place} is {}; legal: {legal}", format_ratio(.value))]
     Number {
-        /// Which number.
+        /// The name or place of the number.
         place: String,
         /// The number.
         value: Ratio,
         /// The legal range, in words.
         legal: &'static str,
     },
-    /// Probabilities that do not sum to one.
-    #[error("{place} sum to {}; legal: 1 exactly", shown(.sum))]
+    /// Probabilities whose sum is not one.
+    #[error("{place} sum to {}; legal: 1 exactly", format_ratio(.sum))]
     Sum {
-        /// Which probabilities.
+        /// The probabilities.
         place: String,
         /// Their sum.
         sum: Ratio,
     },
-    /// Too few, too many, or not as many as needed.
+    /// A count outside its legal range.
     #[error("{what} number {size}; legal: {}", span(*.least, *.most))]
     Size {
-        /// What was counted.
+        /// The things that were counted.
         what: &'static str,
-        /// How many there are.
+        /// Their number.
         size: u128,
-        /// The fewest that will do.
+        /// The smallest legal number.
         least: u128,
-        /// The most that will do.
+        /// The largest legal number.
         most: u128,
     },
 }
@@ -60,16 +60,16 @@ fn span(least: u128, most: u128) -> String {
     if least == most { least.to_string() } else { format!("{least} to {most}") }
 }
 
-/// A fraction as people read it: in full if it is short, else to 17 digits.
-pub fn shown(value: &Ratio) -> String {
+/// Formats a fraction for people: in full if it is short, otherwise to 17 digits.
+pub fn format_ratio(value: &Ratio) -> String {
     let full = value.numerator().bit_len().max(value.denominator().bit_len()) <= 64;
     if full { value.to_string() } else { format!("{:e}", nearest(value)) }
 }
 
-/// Refuses a count outside a range.
+/// Checks that a count is within a range.
 ///
 /// # Errors
-/// [`ExactError::Size`] if it is outside.
+/// [`ExactError::Size`] if it is not.
 pub fn check_size(
     what: &'static str,
     size: u128,
@@ -81,16 +81,16 @@ pub fn check_size(
     Err(ExactError::Size { what, size, least, most })
 }
 
-/// Refuses `count` numbers of `bits` bits each if they are more than can be held.
+/// Checks that `count` numbers of `bits` bits each fit in memory.
 ///
 /// # Errors
-/// [`ExactError::Size`] if they are.
+/// [`ExactError::Size`] if they do not.
 pub fn check_bits(what: &'static str, count: u128, bits: u128) -> Result<(), ExactError> {
     check_size(what, count.saturating_mul(bits), (0, MOST_TOTAL_BITS))
 }
 
-/// The length in bits of a common denominator of all the numbers, or of so many of them
-/// that the length passes `most`. Sums of these numbers are no longer.
+/// Returns the length in bits of a common denominator of all numbers, or of the first numbers whose length exceeds
+/// `most`. Sums of these numbers are no longer.
 pub fn common_bits<'a>(list: impl IntoIterator<Item = &'a Ratio>, most: u128) -> u128 {
     let mut common = Ratio::ONE.denominator().clone();
     for value in list {
@@ -104,10 +104,10 @@ pub fn common_bits<'a>(list: impl IntoIterator<Item = &'a Ratio>, most: u128) ->
     common.bit_len() as u128
 }
 
-/// As [`check_bits`], for a list of numbers and their sums.
+/// Checks that a list of numbers and their sums fit in memory.
 ///
 /// # Errors
-/// [`ExactError::Size`] if they are more than can be held.
+/// [`ExactError::Size`] if they do not.
 pub fn check_list<'a>(
     what: &'static str,
     list: impl ExactSizeIterator<Item = &'a Ratio>,
@@ -121,15 +121,15 @@ pub fn bits_of(value: &Ratio) -> usize {
     value.numerator().bit_len().max(value.denominator().bit_len())
 }
 
-/// Whether numerator and denominator have at most so many bits.
+/// True if numerator and denominator have at most this number of bits.
 pub fn is_short(value: &Ratio, bits: usize) -> bool {
     bits_of(value) <= bits
 }
 
-/// Refuses a number outside [least, most], or one too long to work with.
+/// Checks that a number is in [least, most] and not too long to work with.
 ///
 /// # Errors
-/// [`ExactError::Number`] if it is.
+/// [`ExactError::Number`] if it is not.
 pub fn check_range(
     place: impl Fn() -> String,
     value: &Ratio,
@@ -143,16 +143,16 @@ pub fn check_range(
     Err(ExactError::Number { place: place(), value: value.clone(), legal })
 }
 
-/// Refuses a number that is no probability.
+/// Checks that a number is a probability.
 ///
 /// # Errors
-/// [`ExactError::Number`] if it is none.
+/// [`ExactError::Number`] if it is not.
 pub fn check_probability(place: impl Fn() -> String, value: &Ratio) -> Result<(), ExactError> {
     let legal = "a fraction from 0 to 1, of at most 4096 bits";
     check_range(place, value, (&Ratio::ZERO, Some(&Ratio::ONE)), legal)
 }
 
-/// Refuses probabilities that do not sum to one.
+/// Checks that probabilities sum to one.
 ///
 /// # Errors
 /// [`ExactError::Sum`] if they do not.
@@ -160,7 +160,7 @@ pub fn check_sum(place: impl Fn() -> String, sum: Ratio) -> Result<(), ExactErro
     if sum.is_one() { Ok(()) } else { Err(ExactError::Sum { place: place(), sum }) }
 }
 
-/// Refuses a guarantee: the ratio e^epsilon is at least one, delta below one.
+/// Checks a guarantee: the ratio e^epsilon is at least one, delta is below one.
 ///
 /// # Errors
 /// [`ExactError::Number`] if one of them is not legal.
@@ -176,40 +176,40 @@ pub fn check_guarantee(ratio: &Ratio, delta: &Ratio) -> Result<(), ExactError> {
     Ok(())
 }
 
-/// The double itself, as a fraction; zero for what is no finite number.
+/// Converts a double to the same number as a fraction; zero for infinities and NaN.
 ///
 /// ```
-/// use counterpoint_numerics::fractions::of_double;
-/// assert_eq!(of_double(0.375), "3/8".parse()?);
-/// assert_ne!(of_double(0.3), "3/10".parse()?);
+/// use counterpoint_numerics::fractions::from_double;
+/// assert_eq!(from_double(0.375), "3/8".parse()?);
+/// assert_ne!(from_double(0.3), "3/10".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
-pub fn of_double(value: f64) -> Ratio {
+pub fn from_double(value: f64) -> Ratio {
     Ratio::try_from(value).unwrap_or(Ratio::ZERO)
 }
 
-/// The sum of a list.
+/// Adds up a list.
 pub fn sum<T: Borrow<Ratio>>(list: impl IntoIterator<Item = T>) -> Ratio {
     list.into_iter().fold(Ratio::ZERO, |total, value| total + value.borrow())
 }
 
-/// The larger of two.
+/// The larger of two fractions.
 pub fn larger(a: Ratio, b: Ratio) -> Ratio {
     if a < b { b } else { a }
 }
 
-/// The smaller of two.
+/// The smaller of two fractions.
 pub fn smaller(a: Ratio, b: Ratio) -> Ratio {
     if b < a { b } else { a }
 }
 
-/// The number, or zero if it is negative.
+/// The fraction, or zero if it is negative.
 pub fn positive_part(value: Ratio) -> Ratio {
     larger(value, Ratio::ZERO)
 }
 
-/// A double next to the fraction, one unit in the last place off at most.
+/// Returns a double next to the fraction, at most one unit in the last place away.
 ///
 /// ```
 /// use counterpoint_numerics::fractions::{Ratio, nearest};
@@ -222,33 +222,33 @@ pub fn nearest(value: &Ratio) -> f64 {
     value.to_f64().value()
 }
 
-/// A positive fraction as a double-double with an exponent: relative error at most 2^-100. It
-/// is brought between 1/2 and 2 first, where two doubles, each next to what is left, are enough.
-pub fn wide(value: &Ratio) -> Wide {
+/// Converts a positive fraction to a double-double with an exponent, with a relative error of at most 2^-100. The
+/// fraction is first scaled to between 1/2 and 2, where two doubles suffice: one next to it, and one next to the rest.
+pub fn to_wide(value: &Ratio) -> Wide {
     let length = |bits: usize| i64::try_from(bits).unwrap_or(i64::MAX);
     let exponent = length(value.numerator().bit_len()) - length(value.denominator().bit_len());
     let power = Ratio::from(UBig::ONE << exponent.unsigned_abs() as usize);
     let near_one = if exponent < 0 { value * power } else { value / power };
     let high = nearest(&near_one);
-    let low = nearest(&(near_one - of_double(high)));
+    let low = nearest(&(near_one - from_double(high)));
     Wide::new(Dd::sum(high, low), exponent)
 }
 
-/// Doubles on either side of a fraction: a guess by the library, moved until the exact
-/// comparison holds.
+/// Returns doubles on either side of a fraction: guesses by the library, moved until the exact comparison holds.
 #[must_use]
-pub fn enclosed(low: &Ratio, high: &Ratio) -> Bracket {
+pub fn enclose(low: &Ratio, high: &Ratio) -> Bracket {
     let (mut lower, mut upper) = (nearest(low), nearest(high));
-    while lower.is_finite() && of_double(lower) > *low {
+    while lower.is_finite() && from_double(lower) > *low {
         lower = lower.next_down();
     }
-    while upper.is_finite() && of_double(upper) < *high {
+    while upper.is_finite() && from_double(upper) < *high {
         upper = upper.next_up();
     }
     Bracket { lower, upper }
 }
 
-/// Fractions below and above e^epsilon, 2^-91 of it apart; `None` unless epsilon is from 0 to 500.
+/// Returns fractions below and above e^epsilon, whose relative distance is 2^-91; `None` unless epsilon is from 0 to
+/// 500.
 ///
 /// ```
 /// use counterpoint_numerics::fractions::{exponential, nearest};
@@ -262,8 +262,8 @@ pub fn exponential(epsilon: f64) -> Option<(Ratio, Ratio)> {
     }
     // exp is within 2^-98; both margins are wider, and exact.
     let exp = Dd::from(epsilon).exp();
-    let middle = of_double(exp.hi) + of_double(exp.lo);
-    let margin = of_double(MARGIN) * &middle;
+    let middle = from_double(exp.hi) + from_double(exp.lo);
+    let margin = from_double(MARGIN) * &middle;
     let below = larger(&middle - &margin, Ratio::ONE);
     Some((below, middle + margin))
 }

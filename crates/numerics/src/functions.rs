@@ -3,7 +3,7 @@
 use crate::dd::Dd;
 use crate::table::POWERS;
 
-/// ln 2 / 64 in three doubles; what is left out is below 2^-166.
+/// ln 2 / 64 in three doubles; the error is below 2^-166.
 const LN2_64: [f64; 3] = [0.010830424696249145, 3.623510646634843e-19, 8.91829443502533e-36];
 /// 64 / ln 2, roughly: only used to choose an integer.
 const PER_LN2_64: f64 = 92.332_482_616_893_66;
@@ -13,21 +13,20 @@ const TWENTY_FOURTH: Dd = Dd::literal(0.041666666666666664, 2.3129646346357427e-
 const ONE_OVER_120: Dd = Dd::literal(0.008333333333333333, 1.1564823173178714e-19);
 const ONE_OVER_720: Dd = Dd::literal(0.001388888888888889, -5.300543954373577e-20);
 
-/// Below this x is e^x - 1 to 2^-111 of it.
+/// Below this, x is e^x - 1 to a relative 2^-111.
 const TINY: f64 = 7.7e-34;
 
 /// 2 pi.
 pub const TWO_PI: Dd = Dd::literal(std::f64::consts::TAU, 2.4492935982947064e-16);
 
 impl Dd {
-    /// e^x = 2^(n/64) (1 + s): n, and s, for |x| < 2^46.
+    /// Returns n and s with e^x = 2^(n/64) (1 + s), for |x| < 2^46.
     ///
-    /// Write x = n (ln 2)/64 + r with |r| < 0.00542. r is found with an absolute
-    /// error below 2^-102: products with the three parts of (ln 2)/64 are exact or
-    /// negligible and the partial sums stay below one; for |n| <= 64 it is off by 2^-101 of
-    /// itself and 2^-150, as subtractions are good relative to what is left. The Taylor series to
-    /// r^12 leaves out less than 2^-120 of s; from r^7 on, plain doubles contribute at most
-    /// r^7/5040 times 8 u, below 2^-106 of s. The Horner steps add at most 20 u^2.
+    /// Write x = n (ln 2)/64 + r with |r| < 0.00542. r is computed with an absolute error below 2^-102: products with
+    /// the three parts of (ln 2)/64 are exact or negligible and the partial sums stay below one. For |n| <= 64 its
+    /// error is 2^-101 of itself and 2^-150, as subtractions are good relative to their result. The Taylor series to
+    /// r^12 leaves out less than 2^-120 of s; from r^7 on, plain doubles contribute at most r^7/5040 times 8 u, below
+    /// 2^-106 of s. The Horner steps add at most 20 u^2.
     #[inline]
     fn exp_rest(self) -> (f64, Self) {
         let n = (self.hi * PER_LN2_64).round_ties_even();
@@ -48,9 +47,9 @@ impl Dd {
         (n, r * series)
     }
 
-    /// e^x as a mantissa between 1/2 and 4 and a power of two, for |x| < 2^46.
+    /// Returns e^x as a mantissa between 1/2 and 4 and a power of two, for |x| < 2^46.
     ///
-    /// See [`Dd::exp_rest`]: the table and its product add 8 u^2, and 2^-98 covers all of it.
+    /// See [`Dd::exp_rest`]: the table and its product add 8 u^2, and 2^-98 covers all errors.
     #[must_use]
     pub(crate) fn exp_parts(self) -> (Self, i64) {
         let (n, rest) = self.exp_rest();
@@ -58,20 +57,20 @@ impl Dd {
         ((Self::ONE + rest) * POWERS[n.rem_euclid(64) as usize], n.div_euclid(64))
     }
 
-    /// e^x for |x| below 600: relative error at most 2^-98.
+    /// Returns e^x for |x| below 600, with a relative error of at most 2^-98.
     #[must_use]
     pub fn exp(self) -> Self {
         let (mantissa, exponent) = self.exp_parts();
         mantissa.scaled(power_of_two(exponent))
     }
 
-    /// e^x - 1 for x below 600: relative error at most 2^-95.
+    /// Returns e^x - 1 for x below 600, with a relative error of at most 2^-95.
     ///
-    /// For |x| <= 1/2 it is p s + (p - 1), with p = 2^(n/64) from the table and s from
-    /// `exp_rest`, good to 2^-98. For n = 0 that is s, and x itself if that is tiny. Otherwise
-    /// |p - 1| >= 2^-6.6 is known to 2^-99 of itself, as p is to 2^-106, and p |s| is at most 0.51 |p - 1|: what is
-    /// left is at least 0.49 |p - 1|, and both errors come to 2^-96 of it. Beyond, |e^x - 1| >= 0.39 and the
-    /// subtraction costs a factor below 4.
+    /// For |x| <= 1/2 the result is p s + (p - 1), with p = 2^(n/64) from the table and s from `exp_rest`, good to
+    /// 2^-98. For n = 0 that is s, and x itself if x is tiny. Otherwise
+    /// |p - 1| >= 2^-6.6 is known to 2^-99 of itself, as p is to 2^-106, and p |s| is at most 0.51 |p - 1|: the sum
+    /// is at least 0.49 |p - 1|, and both errors come to 2^-96 of it. Beyond, |e^x - 1| >= 0.39 and the subtraction
+    /// costs a factor below 4.
     #[must_use]
     pub fn expm1(self) -> Self {
         if self.hi.abs() > 0.5 {
@@ -89,11 +88,10 @@ impl Dd {
         power * rest + (power - Self::ONE)
     }
 
-    /// ln x for positive x: absolute error at most 2^-97 max(1, |ln x|).
+    /// Returns ln x for positive x, with an absolute error of at most 2^-97 max(1, |ln x|).
     ///
-    /// y is any guess; x e^-y = 1 + r is then computed, with an absolute error
-    /// below 2^-97.5, and ln x = y + ln(1 + r). The guess is repeated until r is
-    /// small, so nothing rests on how good it was.
+    /// y is any guess; x e^-y = 1 + r is then computed, with an absolute error below 2^-97.5, and ln x = y + ln(1 + r).
+    /// The guess is repeated until r is small, so no bound rests on its quality.
     #[allow(clippy::disallowed_methods)] // A guess, which is then checked.
     #[must_use]
     pub fn ln(self) -> Self {
@@ -109,7 +107,7 @@ impl Dd {
         guess
     }
 
-    /// ln(1 + x) for x > -1: relative error at most 2^-94.
+    /// Returns ln(1 + x) for x > -1, with a relative error of at most 2^-94.
     ///
     /// As [`Dd::ln`], with r = (x - (e^y - 1)) e^-y, whose error is relative to x.
     #[allow(clippy::disallowed_methods)] // A guess, which is then checked.
@@ -121,7 +119,7 @@ impl Dd {
         let guess = Self::from(self.hi.ln_1p());
         let r = (self - guess.expm1()) * (-guess).exp();
         if r.hi.abs() > 1e-9 * self.hi.abs() {
-            // A poor guess, should a platform ever make one.
+            // The guess is poor, if a platform ever makes such a guess.
             return guess + r.ln_1p();
         }
         guess + ln_near_one(r)
@@ -129,10 +127,9 @@ impl Dd {
 }
 
 impl Dd {
-    /// The square root of a positive number: relative error at most 2^-100.
+    /// Returns the square root of a positive number, with a relative error of at most 2^-100.
     ///
-    /// One step of Newton's method from the rounded root r: what is left out is
-    /// `(x - r^2)^2 / 8 r^4`, below 2^-107.
+    /// One step of Newton's method from the rounded root r leaves out `(x - r^2)^2 / 8 r^4`, below 2^-107.
     #[must_use]
     pub fn sqrt(self) -> Self {
         if self.hi <= 0.0 {
@@ -144,14 +141,13 @@ impl Dd {
     }
 }
 
-/// ln(1 + r) for |r| < 1e-9, leaving out r^4/4: below 2^-120 of one, and for tiny
-/// r below 2^-120 of r.
+/// Returns ln(1 + r) for |r| < 1e-9, leaving out r^4/4: below 2^-120 of one, and for tiny r below 2^-120 of r.
 fn ln_near_one(r: Dd) -> Dd {
     let square = r * r;
     r - square.scaled(0.5) + square * r * SIXTH.scaled(2.0)
 }
 
-/// 2^n for -1022 <= n <= 1023, and zero or infinity beyond.
+/// Returns 2^n for -1022 <= n <= 1023, and zero or infinity beyond.
 #[must_use]
 pub(crate) fn power_of_two(n: i64) -> f64 {
     match n {
@@ -161,17 +157,15 @@ pub(crate) fn power_of_two(n: i64) -> f64 {
     }
 }
 
-/// e^x in double precision: relative error at most 2 u, zero or infinity out of
-/// range.
+/// Returns e^x in double precision, with a relative error of at most 2 u; zero or infinity out of range.
 #[must_use]
 pub fn exp(x: f64) -> f64 {
     exp_rounded(Dd::from(x))
 }
 
-/// e^x - 1 in double precision: relative error at most 4 u.
+/// Returns e^x - 1 in double precision, with a relative error of at most 4 u.
 ///
-/// For |x| < 1/64 the series to x^9 leaves out less than 2^-75, and Horner's rule adds
-/// 3 u.
+/// For |x| < 1/64 the series to x^9 leaves out less than 2^-75, and Horner's rule adds 3 u.
 #[must_use]
 pub fn expm1(x: f64) -> f64 {
     if x.abs() < 0.015_625 {
@@ -181,8 +175,8 @@ pub fn expm1(x: f64) -> f64 {
     if x > 700.0 { f64::INFINITY } else { Dd::from(x).expm1().hi }
 }
 
-/// e^x - 1 for a remainder |x| < 0.0055: the series to x^6 leaves out less than 2^-57 of x,
-/// and Horner's rule adds 3 u.
+/// Returns e^x - 1 for a remainder |x| < 0.0055: the series to x^6 leaves out less than 2^-57 of x, and Horner's rule
+/// adds 3 u.
 fn expm1_of_rest(x: f64) -> f64 {
     x * (1.0
         + x * (0.5
@@ -190,10 +184,10 @@ fn expm1_of_rest(x: f64) -> f64 {
                 + x * (TWENTY_FOURTH.hi + x * (ONE_OVER_120.hi + x * ONE_OVER_720.hi)))))
 }
 
-/// e^x = 2^k (p + c), with p from the table and c small: k, p, and c to 2^-57.
+/// Returns k, p and c with e^x = 2^k (p + c): p is from the table, and c is small and good to 2^-57.
 ///
-/// As in [`Dd::exp_parts`] but the rest, below 0.0055, is only needed to 2^-59: subtracting the
-/// exact product with the leading part of (ln 2)/64 leaves errors of a few u times the rest.
+/// As in [`Dd::exp_parts`], but the rest, below 0.0055, is only needed to 2^-59: subtracting the exact product with the
+/// leading part of (ln 2)/64 leaves errors of a few u times the rest.
 #[inline]
 fn exp_split(x: Dd) -> (i64, f64, f64) {
     let n = (x.hi * PER_LN2_64).round_ties_even();
@@ -204,8 +198,8 @@ fn exp_split(x: Dd) -> (i64, f64, f64) {
     (n.div_euclid(64), power.hi, power.lo + power.hi * expm1_of_rest(rest))
 }
 
-/// e^x in double precision for x in double-double: relative error at most 2 u, zero or
-/// infinity out of range.
+/// Returns e^x in double precision for x in double-double, with a relative error of at most 2 u; zero or infinity out
+/// of range.
 #[must_use]
 pub fn exp_rounded(x: Dd) -> f64 {
     match x.hi {
@@ -218,10 +212,10 @@ pub fn exp_rounded(x: Dd) -> f64 {
     }
 }
 
-/// e^x - 1 in double precision for x in double-double: relative error at most 6 u.
+/// Returns e^x - 1 in double precision for x in double-double, with a relative error of at most 6 u.
 ///
-/// For |x| < 1/64 the rest is x itself or its table entry cancels; beyond, the parts of e^x are
-/// known to 2^-57 of it, and it is at least 1/64 away from one.
+/// For |x| < 1/64 the rest is x itself or its table entry cancels; beyond, the parts of e^x are known to 2^-57 of it,
+/// and it is at least 1/64 away from one.
 #[must_use]
 pub fn expm1_rounded(x: Dd) -> f64 {
     if x.hi.abs() < 0.015_625 {
@@ -238,8 +232,8 @@ pub fn expm1_rounded(x: Dd) -> f64 {
     (power * two - 1.0) + little * two
 }
 
-/// 1 - e^-x, zero below zero.
-pub fn rise(x: Dd) -> Dd {
+/// Returns 1 - e^-x; zero for negative x.
+pub fn one_minus_exp_neg(x: Dd) -> Dd {
     match x.hi {
         ..=0.0 => Dd::ZERO,
         590.0.. => Dd::ONE,
@@ -247,13 +241,13 @@ pub fn rise(x: Dd) -> Dd {
     }
 }
 
-/// e^-x, zero where that is below 2^-850: as [`Dd::exp`], but for a mass that is left out.
+/// Returns e^-x, or zero where that is below 2^-850: as [`Dd::exp`], up to a mass that is left out.
 #[must_use]
-pub fn falling(x: Dd) -> Dd {
+pub fn exp_neg(x: Dd) -> Dd {
     if x.hi < 590.0 { (-x).exp() } else { Dd::ZERO }
 }
 
-/// ln x in double precision: absolute error at most 4 u + u |ln x|.
+/// Returns ln x in double precision, with an absolute error of at most 4 u + u |ln x|.
 ///
 /// As [`Dd::ln`]: r = x e^-y - 1 is known to 3.5 u, and r^2 is left out.
 #[allow(clippy::disallowed_methods)] // A guess, which is then checked.
@@ -264,11 +258,11 @@ pub fn ln_rounded(x: f64) -> f64 {
     if r.abs() < 1e-9 { guess + r } else { Dd::from(x).ln().hi }
 }
 
-/// ln(1 + x) in double precision for x >= -1/2: relative error at most 18 u, and 9 u if x >= 0.
+/// Returns ln(1 + x) in double precision for x >= -1/2, with a relative error of at most 18 u, and 9 u if x >= 0.
 ///
-/// As [`Dd::ln_1p`]: e^y - 1 is known to 6 u of x, which weighs x/((1 + x) ln(1 + x)) times as much
-/// in the result, at most 1.5 times and at most once if x >= 0. The step says whether the guess was
-/// good enough for what is left out.
+/// As [`Dd::ln_1p`]: e^y - 1 is known to 6 u of x, which counts x/((1 + x) ln(1 + x)) times in the result, at most 1.5
+/// times and at most once if x >= 0. The size of the step shows whether the guess was good enough to leave out the
+/// rest.
 #[allow(clippy::disallowed_methods)] // A guess, which is then checked.
 #[must_use]
 pub fn ln_1p_rounded(x: f64) -> f64 {
@@ -280,9 +274,9 @@ pub fn ln_1p_rounded(x: f64) -> f64 {
 
 /// An angle as a fraction of the turn, folded into the first octant.
 struct Octant {
-    /// How far into the octant, in units of 2^-bits turns.
+    /// The angle within the octant, in units of 2^-bits turns.
     rest: u64,
-    /// Whether cosine and sine change places.
+    /// True if cosine and sine are exchanged.
     swap: bool,
     cosine_sign: f64,
     sine_sign: f64,
@@ -313,8 +307,8 @@ impl Octant {
     }
 }
 
-/// (-1)^m / (2m + odd)! for m from 8 down to 0: relative error at most 18 u, from
-/// dividing step by step.
+/// Returns (-1)^m / (2m + odd)! for m from 8 down to 0, with relative errors of at most 18 u, from dividing step by
+/// step.
 const fn coefficients(odd: u32) -> [f64; 9] {
     let mut list = [1.0; 9];
     let mut m = 1;
@@ -326,11 +320,10 @@ const fn coefficients(odd: u32) -> [f64; 9] {
     list
 }
 
-/// Cosine and sine of numerator / 2^bits turns, 3 <= bits <= 60: absolute error at
-/// most 16 u each.
+/// Returns cosine and sine of numerator / 2^bits turns, 3 <= bits <= 60, with absolute errors of at most 16 u each.
 ///
-/// The fold is exact; the angle in [0, pi/4] carries 3 u relative; the series to
-/// x^17 and x^18 leave out less than 2^-63; Horner's rule in doubles adds a few u.
+/// The fold is exact; the angle in [0, pi/4] has a relative error of 3 u; the series to x^17 and x^18 leave out less
+/// than 2^-63; Horner's rule in doubles adds a few u.
 #[must_use]
 pub fn turn(numerator: u64, bits: u32) -> (f64, f64) {
     let octant = Octant::of(numerator, bits);
@@ -344,8 +337,8 @@ pub fn turn(numerator: u64, bits: u32) -> (f64, f64) {
     octant.place(cosine, x * sine)
 }
 
-/// The same to double-double precision, for bits <= 50: absolute error at most
-/// 2^-96. The series stops when a term is below 2^-112.
+/// Returns cosine and sine in double-double precision, for bits <= 50, with absolute errors of at most 2^-96. The
+/// series stops when a term is below 2^-112.
 #[must_use]
 pub fn turn_dd(numerator: u64, bits: u32) -> (Dd, Dd) {
     let octant = Octant::of(numerator, bits);
@@ -366,10 +359,10 @@ pub fn turn_dd(numerator: u64, bits: u32) -> (Dd, Dd) {
     octant.place(cosine, sine)
 }
 
-/// Cosine and sine of x turns: absolute error at most 2^-94 beside 2 pi times that of x.
+/// Returns cosine and sine of x turns, with absolute errors of at most 2^-94 beside 2 pi times that of x.
 ///
-/// The whole turns and 48 bits of the rest go to [`turn_dd`]; what remains is an angle
-/// below 2^-45, whose cosine and sine need two terms each.
+/// The whole turns and 48 bits of the rest go to [`turn_dd`]; the remaining angle is below 2^-45, and its cosine and
+/// sine need two terms each.
 #[must_use]
 pub fn turns(x: Dd) -> (Dd, Dd) {
     const BITS: u32 = 48;
@@ -387,7 +380,7 @@ pub fn turns(x: Dd) -> (Dd, Dd) {
 mod tests {
     use super::*;
 
-    /// Against the double-double functions, in units of 2^-53 of the value.
+    /// Returns the distance to the double-double functions, in units of 2^-53 of the value.
     fn off(rounded: f64, exact: Dd) -> f64 {
         ((Dd::from(rounded) - exact).hi / exact.hi).abs() * 2.0_f64.powi(53)
     }
@@ -408,7 +401,7 @@ mod tests {
             for size in [0.5, 3.0, 1e3, 1e20, 1e130] {
                 let large = x.abs() * size;
                 let exact = (Dd::ONE + Dd::from(large)).ln();
-                // Of small ones the logarithm in double-doubles is not the better one.
+                // For small numbers the logarithm in double-doubles is not the better one.
                 assert!(large < 1e-3 || off(ln_1p_rounded(large), exact) <= 9.0, "ln_1p {large}");
             }
             let exact = Dd::from(1.5 + x).ln();

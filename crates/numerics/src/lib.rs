@@ -1,8 +1,7 @@
-//! Numbers whose error is known: arithmetic and special functions in doubles and double-doubles, sums of binomial
+//! Numbers with known error: arithmetic and special functions in doubles and double-doubles, sums of binomial
 //! probabilities, exact fractions, brackets, and Fourier transforms.
 //!
-//! Everything here is plain code on `f64`, so that no bound rests on a platform's
-//! mathematics library. Writing u for 2^-53:
+//! All of this is plain code on `f64`, so that no bound rests on a platform's mathematics library. Writing u for 2^-53:
 //!
 //! | function | error at most |
 //! | --- | --- |
@@ -20,9 +19,8 @@
 //! | `expm1` (f64) | 4 u, relative |
 //! | `ln_1p_rounded` (f64) | 18 u, relative |
 //!
-//! The bounds of the four operations are those of Joldes, Muller and Popescu
-//! (2017), rounded up generously; the others are derived beside each function.
-//! `tests/rounding.rs` holds each against arbitrary precision.
+//! The bounds of the four operations are those of Joldes, Muller and Popescu (2017), rounded up generously; the other
+//! bounds are derived beside each function. `tests/rounding.rs` compares each function with arbitrary precision.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod dd;
@@ -39,7 +37,8 @@ pub mod fractions;
 pub use bracket::Bracket;
 pub use dd::Dd;
 pub use functions::{
-    TWO_PI, exp, exp_rounded, expm1, expm1_rounded, falling, rise, turn, turn_dd, turns,
+    TWO_PI, exp, exp_neg, exp_rounded, expm1, expm1_rounded, one_minus_exp_neg, turn, turn_dd,
+    turns,
 };
 pub use functions::{ln_1p_rounded, ln_rounded};
 pub use normal::{LN_SQRT_TAU, normal_tail};
@@ -48,18 +47,17 @@ pub use wide::Wide;
 /// The unit roundoff of `f64`, 2^-53.
 pub const UNIT: f64 = 1.110_223_024_625_156_5e-16;
 
-/// Relative error allowed for each `Dd` or `Wide` operation, functions included,
-/// when operations are counted: 2^-94.
+/// The relative error allowed for each `Dd` or `Wide` operation, functions included, when operations are counted:
+/// 2^-94.
 pub const STEP: f64 = 5.048_709_793_414_476e-29;
 
-/// The next double above: the exact result of a correctly rounded operation is
-/// never above it.
+/// Returns the next double above. The exact result of a correctly rounded operation is never above it.
 #[must_use]
 pub fn up(x: f64) -> f64 {
     x.next_up()
 }
 
-/// The next double below.
+/// Returns the next double below.
 #[must_use]
 pub fn down(x: f64) -> f64 {
     x.next_down()

@@ -5,20 +5,21 @@ use super::{Dd, STEP, Wide};
 /// ln sqrt(2 pi).
 pub const LN_SQRT_TAU: Dd = Dd::literal(0.918_938_533_204_672_8, -3.878_294_158_067_241_4e-17);
 
-/// The density's exponent is off by 2^-102 of itself and e^x by 2^-98: less than this for each unit of 8 + x^2.
+/// The error of the density: its exponent has an error of 2^-102 of itself and e^x of 2^-98, less than this for each
+/// unit of 8 + x^2.
 const DENSITY: f64 = 8.0 * STEP;
-/// [`mills`], to 2^-90, and three products.
+/// The error of [`mills`], 2^-90, and of three products.
 const MILLS: f64 = 1e-25;
-/// 120 positive terms, two operations of 2^-102 each, and their sum.
+/// The error of 120 positive terms, two operations of 2^-102 each, and of their sum.
 const SERIES: f64 = 512.0 * STEP;
 
-/// The probability that a standard normal exceeds x, as a lower and an upper bound.
+/// Returns a lower and an upper bound on the probability that a standard normal exceeds x.
 ///
-/// Above 3 by Laplace's continued fraction for the ratio of the tail to the density,
-/// whose convergents lie alternately above and below it. Between 0 and 3 as one half
-/// minus the density times `x + x^3/3 + x^5/15 + ...`, a series of positive terms, cut
-/// off where a geometric series bounds the rest; the difference loses a factor below
-/// 400. Below 0 by symmetry.
+/// Above 3 it uses Laplace's continued fraction for the ratio of the tail to the density, whose convergents lie
+/// alternately above and below it. Between 0 and 3 the tail is one half minus the density times `x + x^3/3 + x^5/15 +
+/// ...`, a series of positive terms, cut off where a geometric series bounds the rest; the difference loses a factor
+/// below
+/// 400. Below 0 it uses symmetry.
 #[must_use]
 pub fn normal_tail(x: f64) -> (Wide, Wide) {
     if x < 0.0 {
@@ -29,7 +30,7 @@ pub fn normal_tail(x: f64) -> (Wide, Wide) {
     let density = Wide::exp(-square.scaled(0.5) - LN_SQRT_TAU);
     let slack = DENSITY * (8.0 + square.hi);
     if x > 3.0 {
-        // They close in as e^(-2x sqrt(2n)): to 1e-40 at least with these.
+        // The convergents approach each other as e^(-2x sqrt(2n)): with these terms to at least 1e-40.
         let terms = 40 + (1000.0 / square.hi) as u32;
         let (low, high) = (mills(x, terms), mills(x, terms + 1));
         let (low, high) = if low < high { (low, high) } else { (high, low) };
@@ -48,8 +49,8 @@ pub fn normal_tail(x: f64) -> (Wide, Wide) {
     (half - centre - error, half - centre + error)
 }
 
-/// The n-th convergent of `1/(x + 1/(x + 2/(x + 3/(x + ...))))`: positive operations
-/// only, none raising an error before it: at most 401 steps of 18 u^2 are below 2^-90.
+/// Returns the n-th convergent of `1/(x + 1/(x + 2/(x + 3/(x + ...))))`: positive operations only, none of which
+/// increases an earlier error; at most 401 steps of 18 u^2 are below 2^-90.
 fn mills(x: f64, n: u32) -> Dd {
     let inner =
         (1..=n).rev().fold(Dd::from(x), |inner, i| Dd::from(x) + Dd::from(f64::from(i)) / inner);

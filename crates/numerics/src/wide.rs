@@ -1,18 +1,18 @@
-//! Double-doubles with an exponent of their own, so that nothing underflows.
+//! Double-doubles with a separate exponent, so that nothing underflows.
 
 use crate::dd::Dd;
 use crate::functions::power_of_two;
 use std::cmp::Ordering;
 use std::ops::{Add, Mul, Sub};
 
-/// `mantissa * 2^exponent`, the mantissa zero or between 1 and 2 in magnitude.
+/// The number `mantissa * 2^exponent`, the mantissa zero or between 1 and 2 in magnitude.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wide {
     mantissa: Dd,
     exponent: i64,
 }
 
-/// Beyond this many bits a summand does not matter: leaving it out costs 2^-120.
+/// The number of bits beyond which a summand is left out: this costs 2^-120.
 const FAR: i64 = 120;
 
 impl Wide {
@@ -21,7 +21,7 @@ impl Wide {
     /// One.
     pub const ONE: Self = Self { mantissa: Dd::ONE, exponent: 0 };
 
-    /// A double-double times a power of two.
+    /// Makes a number from a double-double and a power of two.
     #[must_use]
     #[inline]
     pub fn new(mantissa: Dd, exponent: i64) -> Self {
@@ -33,7 +33,7 @@ impl Wide {
         Self { mantissa: mantissa.scaled(power_of_two(-shift)), exponent: exponent + shift }
     }
 
-    /// Zero or a subnormal double, which is rescaled first.
+    /// Makes a number from zero or a subnormal double, which is rescaled first.
     #[cold]
     fn tiny(mantissa: Dd, exponent: i64) -> Self {
         if mantissa.hi.abs() > 0.0 {
@@ -43,7 +43,7 @@ impl Wide {
         }
     }
 
-    /// e^x for |x| < 2^46: relative error at most 2^-98.
+    /// Returns e^x for |x| < 2^46, with a relative error of at most 2^-98.
     #[must_use]
     #[inline]
     pub fn exp(x: Dd) -> Self {
@@ -51,7 +51,7 @@ impl Wide {
         Self::new(mantissa, exponent)
     }
 
-    /// ln of a positive number: absolute error at most 2^-97 max(1, |ln|).
+    /// Returns ln of a positive number, with an absolute error of at most 2^-97 max(1, |ln|).
     #[must_use]
     #[inline]
     pub fn ln(self) -> Dd {
@@ -59,7 +59,7 @@ impl Wide {
         self.mantissa.ln() + LN2 * self.exponent as f64
     }
 
-    /// ln in double precision, for estimates.
+    /// Returns ln in double precision, for estimates.
     #[allow(clippy::disallowed_methods)]
     #[must_use]
     #[inline]
@@ -67,22 +67,21 @@ impl Wide {
         self.mantissa.hi.ln() + self.exponent as f64 * std::f64::consts::LN_2
     }
 
-    /// Whether it is above zero.
+    /// True if the number is above zero.
     #[must_use]
     #[inline]
     pub fn is_positive(self) -> bool {
         self.mantissa.is_positive()
     }
 
-    /// The reciprocal.
+    /// Returns the reciprocal.
     #[must_use]
     #[inline]
     pub fn recip(self) -> Self {
         Self::new(Dd::ONE / self.mantissa, -self.exponent)
     }
 
-    /// The n-th power; relative error at most 2n 2^-102 on top of n times that of
-    /// the base.
+    /// Returns the n-th power, with a relative error of at most 2n 2^-102 on top of n times that of the base.
     #[must_use]
     #[inline]
     pub fn powi(self, mut n: u64) -> Self {
@@ -98,8 +97,7 @@ impl Wide {
         result
     }
 
-    /// A double at least as large as the value times (1 + slack), for a
-    /// non-negative value and slack below one.
+    /// Returns a double that is at least the value times (1 + slack), for a non-negative value and slack below one.
     #[must_use]
     #[inline]
     pub fn upper(self, slack: f64) -> f64 {
@@ -113,7 +111,7 @@ impl Wide {
         scale(mantissa, self.exponent, f64::next_up)
     }
 
-    /// A double at most as large as the value times (1 - slack), and not below 0.
+    /// Returns a double that is at most the value times (1 - slack), and not below 0.
     #[must_use]
     #[inline]
     pub fn lower(self, slack: f64) -> f64 {
@@ -124,14 +122,14 @@ impl Wide {
         scale(mantissa, self.exponent, f64::next_down).max(0.0)
     }
 
-    /// The value as a double-double; it must lie between 2^-900 and 2^900 or be 0.
+    /// Converts the value to a double-double; it must lie between 2^-900 and 2^900 or be 0.
     #[must_use]
     #[inline]
     pub fn to_dd(self) -> Dd {
         self.mantissa.scaled(power_of_two(self.exponent))
     }
 
-    /// The nearest double or so, for estimates.
+    /// Returns a double near the value, for estimates.
     #[must_use]
     #[inline]
     pub fn estimate(self) -> f64 {
@@ -139,8 +137,7 @@ impl Wide {
     }
 }
 
-/// mantissa * 2^exponent for a mantissa near one, stepping outward where the
-/// result leaves the normal doubles.
+/// Returns mantissa * 2^exponent for a mantissa near one, stepping outward where the result leaves the normal doubles.
 fn scale(mantissa: f64, exponent: i64, outward: impl Fn(f64) -> f64) -> f64 {
     match exponent {
         -1000..=1000 => mantissa * power_of_two(exponent),

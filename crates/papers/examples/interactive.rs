@@ -115,7 +115,7 @@ fn show_decomposition(system: &System, x: &Ratio) -> Result<(), Box<dyn Error>> 
     println!(
         "\nAt x = {x} one mechanism has delta {delta}, and is made up of N0, N1, E0, E1 by Lyu's \
          equation (3): {}",
-        parts.makes_up(system)
+        parts.reproduces(system)
     );
     Ok(())
 }

@@ -1,39 +1,38 @@
-//! How much noise k queries need: KOV Corollaries V.1 and V.2 and Theorem V.3; and how much one needs, by the rules that
-//! section V mentions: Gaussian noise, and staircases or uniform noise (Geng and Viswanath).
+//! Rules for the noise of k queries: KOV Corollaries V.1 and V.2 and Theorem V.3; and for the noise of one query, the
+//! rules that section V mentions: Gaussian noise, and staircases or uniform noise (Geng and Viswanath).
 //!
-//! The paper states them for every epsilon, but they fail for large ones (V.1 from about
-//! epsilon 32 at delta 0.1, V.3 from about 85). So each rule is only offered where the
-//! composed profile itself confirms it.
+//! The paper states the rules for every epsilon, but they fail for large ones (V.1 from about epsilon 32 at delta 0.1,
+//! V.3 from about 85). So a rule gives advice only if the composed profile confirms it.
 
 use counterpoint::Plan;
 use counterpoint::ask::{AskError, Options};
 use counterpoint::mechanism::Guarantee;
-use counterpoint::quantity::{Count, Delta, Epsilon, Sensitivity, plain};
+use counterpoint::quantity::{Count, Delta, Epsilon, Sensitivity, format_number};
 use counterpoint_numerics::{Dd, STEP, Wide, normal_tail};
 
-/// A rule's advice.
+/// The advice of a rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Advice {
-    /// The noise's variance: 8 k D^2 ln(e + eps/delta) / eps^2, rounded up.
+    /// The variance of the noise: 8 k D^2 ln(e + eps/delta) / eps^2, rounded up.
     pub variance: f64,
-    /// The delta at the target epsilon that this noise certainly keeps.
+    /// The certified delta of this noise at the target epsilon.
     pub delta: f64,
 }
 
-/// Why a rule gives no advice.
+/// The reason why a rule gives no advice.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum NoAdvice {
-    /// The rule is wrong here.
-    #[error("the rule's noise gives delta {} at this epsilon, above {}", plain(*.achieved), plain(*.wanted))]
+pub enum AdviceError {
+    /// The rule is wrong for these numbers.
+    #[error("the rule's noise gives delta {} at this epsilon, above {}", format_number(*.achieved), format_number(*.target))]
     NotConfirmed {
-        /// An upper bound on the delta the rule's noise gives.
+        /// An upper bound on the delta of the rule's noise.
         achieved: f64,
-        /// The delta that was wanted.
-        wanted: f64,
+        /// The target delta.
+        target: f64,
     },
-    /// Delta or epsilon is zero, or the numbers leave their range.
+    /// Delta or epsilon is zero, or a number is out of range.
     #[error("the rule needs an epsilon and a delta above zero, within range")]
     OutOfRange,
     /// The profile could not be computed.
@@ -41,93 +40,93 @@ pub enum NoAdvice {
     Ask(#[from] AskError),
 }
 
-/// KOV Corollary V.1: the guarantee each of k mechanisms may have so that together they
-/// keep (epsilon, delta): `eps / (2 sqrt(k ln(e + eps/delta)))` and `delta / 2k`.
+/// KOV Corollary V.1: the guarantee that each of k mechanisms may have so that together they have (epsilon, delta):
+/// `eps / (2 sqrt(k ln(e + eps/delta)))` and `delta / 2k`.
 ///
 /// # Errors
-/// [`NoAdvice`] unless optimal composition confirms it.
-pub fn per_query(epsilon: Epsilon, delta: Delta, count: Count) -> Result<Guarantee, NoAdvice> {
+/// [`AdviceError`] unless optimal composition confirms the rule.
+pub fn per_query(epsilon: Epsilon, delta: Delta, count: Count) -> Result<Guarantee, AdviceError> {
     let each_epsilon = each_epsilon(epsilon, delta, count)?;
     let each_delta = delta.get() / (2.0 * count.get() as f64);
-    let guarantee = Guarantee::new(each_epsilon, each_delta).map_err(|_| NoAdvice::OutOfRange)?;
+    let guarantee =
+        Guarantee::new(each_epsilon, each_delta).map_err(|_| AdviceError::OutOfRange)?;
     confirmed(composed(guarantee, epsilon, count)?, delta)?;
     Ok(guarantee)
 }
 
-/// KOV Corollary V.2: Laplace noise for k real-valued queries. Each query is then
-/// `D sqrt(2 / variance)`-private.
+/// KOV Corollary V.2: Laplace noise for k real-valued queries. Each query is then `D sqrt(2 / variance)`-private.
 ///
 /// # Errors
-/// [`NoAdvice`] unless optimal composition of those guarantees confirms it.
+/// [`AdviceError`] unless optimal composition of those guarantees confirms the rule.
 pub fn laplace(
     epsilon: Epsilon,
     delta: Delta,
     count: Count,
     sensitivity: Sensitivity,
-) -> Result<Advice, NoAdvice> {
+) -> Result<Advice, AdviceError> {
     let variance = variance(epsilon, delta, count, sensitivity)?;
     let ratio = (Dd::from(2.0) / Dd::from(variance)).sqrt() * sensitivity.get();
-    let each = Guarantee::pure(ratio.hi.next_up()).map_err(|_| NoAdvice::OutOfRange)?;
+    let each = Guarantee::pure(ratio.hi.next_up()).map_err(|_| AdviceError::OutOfRange)?;
     let delta = confirmed(composed(each, epsilon, count)?, delta)?;
     Ok(Advice { variance, delta })
 }
 
-/// KOV Theorem V.3: Gaussian noise for k real-valued queries. Together they are one
-/// Gaussian with `mu = D sqrt(k / variance)`.
+/// KOV Theorem V.3: Gaussian noise for k real-valued queries. Together they are one Gaussian with `mu = D sqrt(k /
+/// variance)`.
 ///
 /// # Errors
-/// [`NoAdvice`] unless the Gaussian's own profile confirms it.
+/// [`AdviceError`] unless the Gaussian's own profile confirms the rule.
 pub fn gaussian(
     epsilon: Epsilon,
     delta: Delta,
     count: Count,
     sensitivity: Sensitivity,
-) -> Result<Advice, NoAdvice> {
+) -> Result<Advice, AdviceError> {
     let variance = variance(epsilon, delta, count, sensitivity)?;
     let mu = (Dd::from(count.get() as f64) / Dd::from(variance)).sqrt() * sensitivity.get();
     if !(mu.hi > 1e-300 && mu.hi < 1e300) {
-        return Err(NoAdvice::OutOfRange);
+        return Err(AdviceError::OutOfRange);
     }
     let delta = confirmed(gaussian_delta(mu.hi.next_up(), epsilon.get()), delta)?;
     Ok(Advice { variance, delta })
 }
 
-/// Laplace noise for one query: scale `D / eps`, variance twice its square; no delta is needed.
+/// Laplace noise for one query: scale `D / eps`, variance twice its square; delta is not needed.
 ///
 /// # Errors
-/// [`NoAdvice::OutOfRange`] for an epsilon of zero, or numbers that leave their range.
-pub fn laplace_once(epsilon: Epsilon, sensitivity: Sensitivity) -> Result<Advice, NoAdvice> {
+/// [`AdviceError::OutOfRange`] if epsilon is zero or a number is out of range.
+pub fn laplace_once(epsilon: Epsilon, sensitivity: Sensitivity) -> Result<Advice, AdviceError> {
     if epsilon.get() <= 0.0 {
-        return Err(NoAdvice::OutOfRange);
+        return Err(AdviceError::OutOfRange);
     }
     let ratio = Wide::from(sensitivity.get()) * Wide::from(epsilon.get()).recip();
     let variance = (ratio * ratio * Wide::from(2.0)).upper(1e-22);
     let legal = variance > 1e-300 && variance < 1e300;
-    if legal { Ok(Advice { variance, delta: 0.0 }) } else { Err(NoAdvice::OutOfRange) }
+    if legal { Ok(Advice { variance, delta: 0.0 }) } else { Err(AdviceError::OutOfRange) }
 }
 
-/// Gaussian noise for one query, as KOV section V-A quotes it: variance `2 D^2 ln(2/delta) / eps^2`. Not true of every
-/// epsilon: at delta 0.1 it fails from about 7.1, at 1e-6 from 9.7.
+/// Gaussian noise for one query, as KOV section V-A quotes it: variance `2 D^2 ln(2/delta) / eps^2`. The rule fails for
+/// large epsilon: at delta 0.1 from about 7.1, at 1e-6 from 9.7.
 ///
 /// # Errors
-/// [`NoAdvice`] unless the Gaussian's own profile confirms it.
+/// [`AdviceError`] unless the Gaussian's own profile confirms the rule.
 pub fn gaussian_once(
     epsilon: Epsilon,
     delta: Delta,
     sensitivity: Sensitivity,
-) -> Result<Advice, NoAdvice> {
+) -> Result<Advice, AdviceError> {
     if epsilon.get() <= 0.0 || delta.get() <= 0.0 {
-        return Err(NoAdvice::OutOfRange);
+        return Err(AdviceError::OutOfRange);
     }
     let ratio = Wide::from(sensitivity.get()) * Wide::from(epsilon.get()).recip();
     let logarithm = (Wide::from(2.0) * Wide::from(delta.get()).recip()).ln();
     let variance = (ratio * ratio * Wide::from(logarithm * 2.0)).upper(1e-22);
     if !(variance > 1e-300 && variance < 1e300) {
-        return Err(NoAdvice::OutOfRange);
+        return Err(AdviceError::OutOfRange);
     }
     let mu = Dd::ONE / Dd::from(variance).sqrt() * sensitivity.get();
     if !(mu.hi > 1e-300 && mu.hi < 1e300) {
-        return Err(NoAdvice::OutOfRange);
+        return Err(AdviceError::OutOfRange);
     }
     let delta = confirmed(gaussian_delta(mu.hi.next_up(), epsilon.get()), delta)?;
     Ok(Advice { variance, delta })
@@ -140,14 +139,14 @@ pub enum Stairs {
     /// The staircase, which is (epsilon, 0)-private: density a for |x| < gamma D, a e^-epsilon from there to D, and
     /// e^-epsilon times as much at every further D.
     Staircase {
-        /// Where the step is.
+        /// The place of the step, as a share of D.
         gamma: f64,
-        /// With this gamma no noise that is (epsilon, 0)-private for every query has less.
+        /// The variance. With this gamma, no noise that is (epsilon, 0)-private for every query has a smaller variance.
         variance: f64,
     },
     /// Uniform noise, which is (0, delta)-private.
     Uniform {
-        /// From -width/2 to width/2, where `width = D / delta`.
+        /// The noise is from -width/2 to width/2, where `width = D / delta`.
         width: f64,
         /// `width^2 / 12`.
         variance: f64,
@@ -155,7 +154,7 @@ pub enum Stairs {
 }
 
 impl Stairs {
-    /// The noise's variance.
+    /// The variance of the noise.
     #[must_use]
     pub fn variance(self) -> f64 {
         match self {
@@ -169,10 +168,10 @@ impl Stairs {
 /// `D^2 ((b (1+b) / 2)^(2/3) + b) / (1-b)^2`.
 ///
 /// # Errors
-/// [`NoAdvice::OutOfRange`] unless epsilon is from 1e-6 to 100.
-pub fn staircase(epsilon: Epsilon, sensitivity: Sensitivity) -> Result<Stairs, NoAdvice> {
+/// [`AdviceError::OutOfRange`] unless epsilon is from 1e-6 to 100.
+pub fn staircase(epsilon: Epsilon, sensitivity: Sensitivity) -> Result<Stairs, AdviceError> {
     if !(1e-6..=100.0).contains(&epsilon.get()) {
-        return Err(NoAdvice::OutOfRange);
+        return Err(AdviceError::OutOfRange);
     }
     let b = Dd::from(-epsilon.get()).exp();
     let gap = -Dd::from(-epsilon.get()).expm1();
@@ -185,21 +184,21 @@ pub fn staircase(epsilon: Epsilon, sensitivity: Sensitivity) -> Result<Stairs, N
     if variance > 1e-300 && variance < 1e300 {
         Ok(Stairs::Staircase { gamma: gamma.hi.clamp(0.0, 1.0), variance })
     } else {
-        Err(NoAdvice::OutOfRange)
+        Err(AdviceError::OutOfRange)
     }
 }
 
-/// The same at an epsilon and a delta: the staircase, or uniform noise if that has less variance, which is of the least order
-/// there is, min(1/eps^2, 1/delta^2) (Geng and Viswanath 2013; KOV section V-A).
+/// The noise with less variance at an epsilon and a delta: the staircase or uniform noise. Its order min(1/eps^2,
+/// 1/delta^2) is the least possible (Geng and Viswanath 2013; KOV section V-A).
 ///
 /// # Errors
-/// [`NoAdvice::OutOfRange`] if neither can be had.
+/// [`AdviceError::OutOfRange`] if neither noise exists.
 pub fn staircase_or_uniform(
     epsilon: Epsilon,
     delta: Delta,
     sensitivity: Sensitivity,
-) -> Result<Stairs, NoAdvice> {
-    // No width is rounded to one that would leak more.
+) -> Result<Stairs, AdviceError> {
+    // The width is rounded up: a smaller one would leak more.
     let width = (Dd::from(sensitivity.get()) / Dd::from(delta.get())).hi.next_up();
     let variance = width * width / 12.0;
     let uniform =
@@ -211,11 +210,11 @@ pub fn staircase_or_uniform(
     }
 }
 
-/// An upper bound on `Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu)`, the profile of the
-/// Gaussian mechanism; it grows with mu.
+/// An upper bound on `Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu)`, the profile of the Gaussian mechanism, which grows
+/// with mu.
 fn gaussian_delta(mu: f64, epsilon: f64) -> f64 {
     let (middle, shift) = (epsilon / mu, 0.5 * mu);
-    // One more step outward than the two roundings.
+    // One more step outward than the two roundings need.
     let near = normal_tail((middle - shift) - 4.0 * f64::EPSILON * (middle + shift)).1;
     let far = normal_tail((middle + shift) + 4.0 * f64::EPSILON * (middle + shift)).0;
     let scaled = Wide::exp(Dd::from(epsilon)) * far;
@@ -223,46 +222,46 @@ fn gaussian_delta(mu: f64, epsilon: f64) -> f64 {
     if delta < Wide::ZERO { 0.0 } else { delta.upper(1e-20) }
 }
 
-fn composed(each: Guarantee, epsilon: Epsilon, count: Count) -> Result<f64, NoAdvice> {
-    let plan = Plan::new([(each, count)]).map_err(|_| NoAdvice::OutOfRange)?;
+fn composed(each: Guarantee, epsilon: Epsilon, count: Count) -> Result<f64, AdviceError> {
+    let plan = Plan::new([(each, count)]).map_err(|_| AdviceError::OutOfRange)?;
     Ok(plan.delta(epsilon, &Options::default())?.bracket.upper)
 }
 
-fn confirmed(achieved: f64, wanted: Delta) -> Result<f64, NoAdvice> {
-    if achieved <= wanted.get() {
+fn confirmed(achieved: f64, target: Delta) -> Result<f64, AdviceError> {
+    if achieved <= target.get() {
         Ok(achieved)
     } else {
-        Err(NoAdvice::NotConfirmed { achieved, wanted: wanted.get() })
+        Err(AdviceError::NotConfirmed { achieved, target: target.get() })
     }
 }
 
-/// ln(e + eps/delta), from above.
-fn logarithm(epsilon: Epsilon, delta: Delta) -> Result<Dd, NoAdvice> {
+/// ln(e + eps/delta), rounded up.
+fn logarithm(epsilon: Epsilon, delta: Delta) -> Result<Dd, AdviceError> {
     if epsilon.get() <= 0.0 || delta.get() <= 0.0 {
-        return Err(NoAdvice::OutOfRange);
+        return Err(AdviceError::OutOfRange);
     }
     let ratio = Wide::from(epsilon.get()) * Wide::from(delta.get()).recip();
     let logarithm = (Wide::from(Dd::ONE.exp()) + ratio).ln();
     Ok(logarithm + logarithm * 1e-24)
 }
 
-/// `eps / (2 sqrt(k ln(e + eps/delta)))`, from below.
-fn each_epsilon(epsilon: Epsilon, delta: Delta, count: Count) -> Result<f64, NoAdvice> {
+/// `eps / (2 sqrt(k ln(e + eps/delta)))`, rounded down.
+fn each_epsilon(epsilon: Epsilon, delta: Delta, count: Count) -> Result<f64, AdviceError> {
     let root = (logarithm(epsilon, delta)? * count.get() as f64).sqrt();
     Ok((Dd::from(epsilon.get()) / root.scaled(2.0)).hi.next_down())
 }
 
-/// `8 k D^2 ln(e + eps/delta) / eps^2`, from above.
+/// `8 k D^2 ln(e + eps/delta) / eps^2`, rounded up.
 fn variance(
     epsilon: Epsilon,
     delta: Delta,
     count: Count,
     sensitivity: Sensitivity,
-) -> Result<f64, NoAdvice> {
+) -> Result<f64, AdviceError> {
     let ratio = Wide::from(sensitivity.get()) * Wide::from(epsilon.get()).recip();
     let factor = Wide::from(logarithm(epsilon, delta)? * (8.0 * count.get() as f64));
     let variance = (ratio * ratio * factor).upper(1e-22);
-    if variance > 1e-300 && variance < 1e300 { Ok(variance) } else { Err(NoAdvice::OutOfRange) }
+    if variance > 1e-300 && variance < 1e300 { Ok(variance) } else { Err(AdviceError::OutOfRange) }
 }
 
 #[cfg(test)]
@@ -284,11 +283,11 @@ mod tests {
         }
         let many = Count::new(100_000).unwrap();
         let (epsilon, delta) = target(40.0, 0.1);
-        assert!(matches!(per_query(epsilon, delta, many), Err(NoAdvice::NotConfirmed { .. })));
+        assert!(matches!(per_query(epsilon, delta, many), Err(AdviceError::NotConfirmed { .. })));
         let (epsilon, delta) = target(70.0, 1e-6);
-        assert!(matches!(per_query(epsilon, delta, many), Err(NoAdvice::NotConfirmed { .. })));
+        assert!(matches!(per_query(epsilon, delta, many), Err(AdviceError::NotConfirmed { .. })));
         let (epsilon, delta) = target(100.0, 0.1);
-        assert!(matches!(gaussian(epsilon, delta, k, one), Err(NoAdvice::NotConfirmed { .. })));
+        assert!(matches!(gaussian(epsilon, delta, k, one), Err(AdviceError::NotConfirmed { .. })));
         let (epsilon, delta) = target(80.0, 0.1);
         assert!(gaussian(epsilon, delta, k, one).is_ok());
     }

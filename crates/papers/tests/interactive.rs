@@ -71,7 +71,7 @@ fn any_adversary(random: &mut Random, system: &System) -> Adversary {
 /// L (3), for the transcripts of some adversaries, written out.
 fn assert_decomposed(random: &mut Random, system: &System, x: &Ratio, delta: &Ratio) {
     let parts = decompose(system, x, delta).unwrap();
-    assert!(parts.makes_up(system));
+    assert!(parts.reproduces(system));
     for _ in 0..4 {
         let adversary = any_adversary(random, system);
         let [whole, veiled, exposed] = [system, &parts.veiled, &parts.exposed]
@@ -338,7 +338,7 @@ fn what_would_explode_is_refused() {
         chain = System::new(vec![vec![coin(chain), coin(System::over())]]).unwrap();
     }
     assert_eq!(chain.attack(&Ratio::ONE).delta, Ratio::ZERO);
-    assert!(decompose(&chain, &Ratio::ONE, &ratio(1, 7)).unwrap().makes_up(&chain));
+    assert!(decompose(&chain, &Ratio::ONE, &ratio(1, 7)).unwrap().reproduces(&chain));
     assert_eq!(
         concurrent_delta(&[chain.clone(), chain.clone()], &Ratio::ONE).unwrap_err().to_string(),
         "tuples of states number 16008001; legal: 1 to 1000000"

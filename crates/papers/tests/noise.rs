@@ -1,7 +1,7 @@
 //! Noise rules against their formulas, and where they fail.
 
 use counterpoint::{Count, Delta, Epsilon, Sensitivity};
-use counterpoint_papers::noise::{self, NoAdvice, Stairs};
+use counterpoint_papers::noise::{self, AdviceError, Stairs};
 
 fn assert_close(value: f64, formula: f64, what: &str) {
     assert!((value / formula - 1.0).abs() < 1e-9, "{what}: {value} and {formula}");
@@ -39,7 +39,7 @@ fn the_gaussian_rule_for_one_query_is_confirmed_or_refused() {
             Sensitivity::new(1.0).unwrap(),
         );
         assert_eq!(found.is_ok(), holds, "{epsilon} {delta}: {found:?}");
-        let refused = matches!(found, Err(NoAdvice::NotConfirmed { .. }));
+        let refused = matches!(found, Err(AdviceError::NotConfirmed { .. }));
         assert_eq!(refused, !holds);
     }
 }

@@ -219,7 +219,7 @@ fn interleaving_multiplies_the_moments_and_no_more() {
 /// The sum, over all complete histories of a rule, of weight times what is left; and the check
 /// that it never grows at a query.
 fn followed(monitor: &Monitor<'_>, trees: &[&Tree], order: u32, tight: &mut usize) {
-    let Some(left) = monitor.left() else { return };
+    let Some(left) = monitor.remaining() else { return };
     // What is left is the product of the best adversaries' moments from here on.
     let product = trees.iter().map(|tree| best(tree, order).unwrap());
     assert_eq!(left, product.fold(Ratio::ONE, |a, b| a * b));
@@ -230,7 +230,7 @@ fn followed(monitor: &Monitor<'_>, trees: &[&Tree], order: u32, tight: &mut usiz
             for (answer, (_, then)) in answers.iter().enumerate() {
                 let mut next = monitor.clone();
                 next.follow(which, Step { query, answer }).unwrap();
-                after += next.weight().unwrap() * next.left().unwrap();
+                after += next.weight().unwrap() * next.remaining().unwrap();
                 let mut trees = trees.to_vec();
                 trees[which] = then;
                 followed(&next, &trees, order, tight);
@@ -252,7 +252,7 @@ fn the_monitor_is_never_overdrawn_along_any_history() {
         let order = random.between(2, 4) as u32;
         let monitor = Monitor::new(&systems, order).unwrap();
         let start = systems.iter().map(|system| system.moment_attack(order).unwrap().moment);
-        assert_eq!(monitor.left(), start.reduce(|a, b| a.zip(b).map(|(a, b)| a * b)).unwrap());
+        assert_eq!(monitor.remaining(), start.reduce(|a, b| a.zip(b).map(|(a, b)| a * b)).unwrap());
         followed(&monitor, &[&trees[0], &trees[1]], order, &mut tight);
     }
     assert!(tight > 20);
@@ -276,7 +276,7 @@ fn what_the_monitor_and_moments_refuse() {
     monitor.follow(0, step).unwrap();
     let text = monitor.follow(0, step).unwrap_err().to_string();
     assert_eq!(text, "queries that can be made now number 0; legal: 1 to 1000000");
-    assert_eq!((monitor.left(), monitor.weight()), (Some(Ratio::ONE), Some(Ratio::ONE)));
+    assert_eq!((monitor.remaining(), monitor.weight()), (Some(Ratio::ONE), Some(Ratio::ONE)));
     // Fractions that would not fit.
     let long = |k: u32| Ratio::ONE / Ratio::from(3_u64).pow(k as isize);
     let mut chain = System::over();

@@ -9,7 +9,7 @@ use crate::pair_maps::least_delta;
 use counterpoint_numerics::fractions::{Ratio, nearest};
 use counterpoint_papers::interactive::{DecomposeError, Simulator, SimulatorError, System, Turn};
 use counterpoint_papers::pair::{
-    ComposeError, Composed, Mechanism, Pair, Side, Stage, breach, compose, draw, events,
+    ComposeError, ComposedMaps, Mechanism, Pair, Side, Stage, breach, compose, draw, events,
 };
 use counterpoint_testing::Random;
 use fractions::{cases, ratio};
@@ -30,7 +30,7 @@ fn coin(p: &str, q: &str) -> Pair {
 #[test]
 fn two_coins_by_hand() {
     let three = || fraction("3");
-    let stage = |p, q| Stage::of(coin(p, q), three(), Ratio::ZERO);
+    let stage = |p, q| Stage::single(coin(p, q), three(), Ratio::ZERO);
     let composed = compose(vec![stage("3/4", "1/4"), stage("3/5", "2/5")]).unwrap();
     let transcripts = composed.transcripts().unwrap();
     assert_eq!(transcripts.outcomes, [[0, 0], [0, 1], [1, 0], [1, 1]]);
@@ -89,7 +89,7 @@ fn events_keep_what_the_lemma_says() {
         let spare = if case % 2 == 0 { Ratio::ZERO } else { ratio(1, 5) };
         let delta = &least + (Ratio::ONE - &least) * spare;
         let mut found = events(&pair, &x, &delta).unwrap();
-        assert!(found.hold(&pair));
+        assert!(found.are_valid_for(&pair));
         let mut sums = [Ratio::ZERO, Ratio::ZERO];
         for (part, masses) in found.outcomes.iter().zip(pair.outcomes()) {
             let [e, f] = &part.kept;
@@ -103,7 +103,7 @@ fn events_keep_what_the_lemma_says() {
         assert_eq!(found.excess, [pair.delta(&x), pair.swapped().delta(&x)]);
         // One per cent more than is kept is not what the lemma says.
         found.outcomes[0].kept[0] *= ratio(101, 100);
-        assert!(!found.hold(&pair) || found.outcomes[0].kept[0] == Ratio::ZERO);
+        assert!(!found.are_valid_for(&pair) || found.outcomes[0].kept[0] == Ratio::ZERO);
         if least > Ratio::ZERO {
             let less = &least * ratio(99, 100);
             let refuted = breach(&pair, &x, &less).unwrap();
@@ -258,7 +258,7 @@ fn stages_that_lead_nowhere_are_refused() {
         assert_eq!(compose(stages).unwrap_err().to_string(), message);
     }
     for (x, delta) in [("99/100", "0"), ("3", "1"), ("3", "-1/2")] {
-        let stage = Stage::of(coin("1/2", "1/2"), fraction(x), fraction(delta));
+        let stage = Stage::single(coin("1/2", "1/2"), fraction(x), fraction(delta));
         assert!(compose(vec![stage]).unwrap_err().to_string().starts_with("stage 1: "));
     }
     let one = compose(vec![last(1)]).unwrap();
@@ -321,7 +321,7 @@ fn fits(counts: &[u64], law: &[f64]) -> bool {
     sum <= free + 5.0 * (2.0 * free).sqrt()
 }
 
-fn sampled(composed: &Composed, b: usize, samples: usize, random: &mut Random) -> Vec<u64> {
+fn sampled(composed: &ComposedMaps, b: usize, samples: usize, random: &mut Random) -> Vec<u64> {
     let transcripts = composed.transcripts().unwrap();
     let mut counts = vec![0; transcripts.outcomes.len()];
     let rows: Vec<Vec<Ratio>> = composed.stages().iter().map(|s| side(s, b)).collect();
@@ -448,7 +448,7 @@ fn conversations_have_the_systems_laws_however_they_are_interleaved() {
         let rounds: &[usize] = random.of(&[&[2], &[2, 1], &[1, 1], &[2, 2], &[1, 1, 1]]);
         let Some((trees, claims)) = random_claims(&mut random, rounds) else { continue };
         let simulator = Simulator::new(claims.clone()).unwrap();
-        assert!(simulator.makes_up());
+        assert!(simulator.reproduces());
         let histories = simulator.histories_agree().unwrap().unwrap();
         assert!(histories >= 1);
         let stages: Vec<Stage> = claims

@@ -9,7 +9,8 @@ use std::time::Instant;
 use counterpoint::{Adjacency, Delta, Epsilon, Options, Relation};
 use counterpoint_mechanisms::{Bounds, Contribution, Query};
 use counterpoint_planner::{
-    Ask, Budget, Goal, Population, Public, Statistic, Study, Wanted, Wish, plan,
+    AccuracyTarget, Budget, Goal, Population, PublicFacts, QueryRequest, Statistic,
+    StatisticContent, Study, plan,
 };
 
 const ROWS: u64 = 20_000;
@@ -50,9 +51,9 @@ fn query(index: usize, set: Set) -> (Query, f64) {
 fn study(
     (count, set): (usize, Set),
     adjacency: Adjacency,
-    (epsilon, wish): (Option<f64>, impl Fn(f64) -> Wish),
+    (epsilon, target): (Option<f64>, impl Fn(f64) -> AccuracyTarget),
 ) -> Study {
-    let relation = Relation::one(adjacency);
+    let relation = Relation::single_record(adjacency);
     let contribution = Contribution::Rows(relation);
     let statistic = |index: usize| {
         let (query, error) = query(index, set);
@@ -62,11 +63,12 @@ fn study(
             groups: 1,
             count: (adjacency == Adjacency::AddRemove).then(|| "rows".to_owned()),
         });
-        let (wish, scale) = (wish(error), error);
-        let wanted = Wanted { query, noise: None, confidence: 0.95, wish, scale, population };
-        Statistic { name: format!("statistic {index}"), ask: Ask::Query(wanted) }
+        let (target, scale) = (target(error), error);
+        let wanted =
+            QueryRequest { query, noise: None, confidence: 0.95, target, scale, population };
+        Statistic { name: format!("statistic {index}"), content: StatisticContent::Query(wanted) }
     };
-    let public = Public { relation, rows: Some(ROWS), sample_of: None };
+    let public = PublicFacts { relation, rows: Some(ROWS), sample_of: None };
     let epsilon = epsilon.map(|epsilon| Epsilon::new(epsilon).unwrap());
     let budget = Budget { epsilon, delta: Delta::new(1e-6).unwrap() };
     Study::new(public, budget, Goal::Relative, (0..count).map(statistic).collect()).unwrap()
@@ -109,11 +111,11 @@ fn main() {
             for (adjacency, relation) in relations {
                 let of = (count, set);
                 let name = format!("{count} {set_name}, {relation}");
-                let fit = study(of, adjacency, (Some(1.0), Wish::Error));
+                let fit = study(of, adjacency, (Some(1.0), AccuracyTarget::Error));
                 line(&format!("{name}: best fit"), &fit);
-                let cost = study(of, adjacency, (None, Wish::Error));
+                let cost = study(of, adjacency, (None, AccuracyTarget::Error));
                 line(&format!("{name}: least cost"), &cost);
-                let sum = study(of, adjacency, (Some(1.0), |_| Wish::Weight(1.0)));
+                let sum = study(of, adjacency, (Some(1.0), |_| AccuracyTarget::Weight(1.0)));
                 line(&format!("{name}: best sum"), &sum);
             }
         }

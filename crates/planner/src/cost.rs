@@ -1,58 +1,59 @@
-//! What releases cost together, and what secrecy of a sample makes of it.
+//! The cost of releases together, and how a secret sample reduces it.
 
-use crate::pace::Pace;
-use crate::study::{Budget, Public};
-use counterpoint::quantity::{Delta, Epsilon, Group, Tolerance};
+use crate::progress::Progress;
+use crate::study::{Budget, PublicFacts};
+use counterpoint::quantity::{Delta, Epsilon, GroupSize, Tolerance};
 use counterpoint::watch::Watch;
-use counterpoint::{Answer, AskError, Asked, Bracket, Options, Plan, PlanError, Release};
+use counterpoint::{Answer, AskError, Bracket, Options, Plan, PlanError, Release, RequestedEnds};
 use counterpoint_numerics::Dd;
 
-/// Why releases have no cost.
+/// An error in computing the cost of releases.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CostError {
-    /// They are no plan.
+    /// The releases are not a plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// Nothing can be certified of them.
+    /// No cost of the releases can be certified.
     #[error(transparent)]
     Ask(#[from] AskError),
 }
 
-/// Which share of a population is in the data, at least and at most: one if they are no secret sample.
+/// The share of the population that is in the data; `None` if the data are not a secret sample.
 ///
-/// A simple random sample of n of N, neighbours differing in one replaced record, turns (e, d) into
-/// (ln(1 + (n/N)(e^e - 1)), (n/N) d), once, for the whole composition (Balle, Barthe and Gaboardi 2018, Theorem 9).
+/// A simple random sample of n of N people, where neighbours differ in one replaced record, turns the cost (e, d) of
+/// the whole composition into (ln(1 + (n/N)(e^e - 1)), (n/N) d), once (Balle, Barthe and Gaboardi 2018, Theorem 9).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Secrecy {
+pub(crate) struct SampleSecrecy {
     share: Option<Dd>,
 }
 
-/// What a few operations in double-doubles may have lost, and far more.
+/// A bound, with a wide margin, on the relative rounding error of a few double-double operations.
 const ROUNDED: f64 = 1e-26;
 
-/// How narrow brackets of delta are to be of which differences are taken.
+/// The relative width of brackets of delta whose differences are computed.
 const NEAR: f64 = 1e-5;
 
-impl Secrecy {
-    pub(crate) fn of(public: &Public) -> Self {
+impl SampleSecrecy {
+    pub(crate) fn of(public: &PublicFacts) -> Self {
         let share =
             public.rows.zip(public.sample_of).filter(|(rows, population)| rows < population);
         Self { share: share.map(|(rows, population)| Dd::from(rows as f64) / population as f64) }
     }
 
-    /// The delta at which the releases themselves are to be composed: no more than allowed.
+    /// The delta at which the releases themselves are composed, rounded down.
     pub(crate) fn delta_within(self, delta: Delta) -> Delta {
         let Some(share) = self.share else { return delta };
         let within = (Dd::from(delta.get()) / share * (1.0 - ROUNDED)).lower();
         Delta::new(within.min(1.0_f64.next_down())).unwrap_or(delta)
     }
 
-    /// No less than any (epsilon, delta) of the releases themselves that keeps to these outside; nothing where all do.
+    /// An upper bound on the (epsilon, delta) of the releases themselves that keep to these values for the population;
+    /// `None` if all releases keep to them.
     fn most_within(self, epsilon: f64, delta: Delta) -> Option<(f64, f64)> {
         let Some(share) = self.share else { return Some((epsilon, delta.get())) };
         let delta = (Dd::from(delta.get()) / share * (1.0 + ROUNDED)).upper();
-        // Beyond 500 it is less than e - ln(n/N).
+        // Beyond 500 the value is less than e - ln(n/N).
         let within = match epsilon {
             500.0.. => Dd::from(epsilon) - share.ln(),
             _ => (Dd::from(epsilon).expm1() / share).ln_1p(),
@@ -60,11 +61,11 @@ impl Secrecy {
         (delta < 1.0).then(|| ((within * (1.0 + ROUNDED)).upper(), delta))
     }
 
-    /// What an epsilon of the releases themselves is of the population.
+    /// Converts an epsilon of the releases themselves to the epsilon for the population.
     pub(crate) fn outside(self, within: Bracket) -> Bracket {
         let Some(share) = self.share else { return within };
         let of = |epsilon: f64, slack: f64| {
-            // Beyond 500 it is e + ln(n/N), as nearly as can be told, and less than e.
+            // Beyond 500 the value is e + ln(n/N) to double precision, and less than e.
             let value = match epsilon {
                 500.0.. => Dd::from(epsilon) + share.ln(),
                 _ => (share * Dd::from(epsilon).expm1()).ln_1p(),
@@ -78,33 +79,33 @@ impl Secrecy {
     }
 }
 
-/// Composes releases within one study.
+/// Composes the releases of one study.
 #[derive(Clone, Copy)]
 pub(crate) struct Composer<'a> {
-    public: Public,
+    public: PublicFacts,
     allowed: Delta,
     delta: Delta,
     options: Options<'a>,
-    secrecy: Secrecy,
-    pace: &'a Pace<'a>,
+    secrecy: SampleSecrecy,
+    progress: &'a Progress<'a>,
 }
 
 impl<'a> Composer<'a> {
-    /// The pace tells the options' watcher.
+    /// Creates a composer. It reports progress to the options' watcher through `progress`.
     pub(crate) fn new(
-        public: &Public,
+        public: &PublicFacts,
         budget: Budget,
         options: Options<'a>,
-        pace: &'a Pace<'a>,
+        progress: &'a Progress<'a>,
     ) -> Self {
-        let secrecy = Secrecy::of(public);
+        let secrecy = SampleSecrecy::of(public);
         let (allowed, delta) = (budget.delta, secrecy.delta_within(budget.delta));
-        Self { public: *public, allowed, delta, options, secrecy, pace }
+        Self { public: *public, allowed, delta, options, secrecy, progress }
     }
 
-    /// How far planning has come.
-    pub(crate) fn pace(&self) -> &Pace<'a> {
-        self.pace
+    /// The progress of the planning.
+    pub(crate) fn progress(&self) -> &Progress<'a> {
+        self.progress
     }
 
     /// The delta at which releases are composed.
@@ -112,24 +113,24 @@ impl<'a> Composer<'a> {
         self.delta
     }
 
-    /// The largest (epsilon, delta) that releases may have to keep to the study's delta and to this epsilon: no less than
-    /// it is, and nothing where all are within them.
+    /// An upper bound on the (epsilon, delta) of releases that keep to the study's delta and to this epsilon; `None` if
+    /// all releases keep to them.
     pub(crate) fn most_within(&self, epsilon: f64) -> Option<(f64, f64)> {
         self.secrecy.most_within(epsilon, self.allowed)
     }
 
-    /// The certified delta of releases at an epsilon, secrecy of the sample left aside.
+    /// The certified delta of releases at an epsilon, without the effect of a secret sample.
     pub(crate) fn delta_at(
         &self,
         releases: &[Release],
         epsilon: Epsilon,
     ) -> Result<Bracket, CostError> {
-        let tolerance = Tolerance::new(NEAR).map_or(self.options.tolerance, Tolerance::aimed_at);
+        let tolerance = Tolerance::new(NEAR).map_or(self.options.tolerance, Tolerance::as_aim);
         let options = Options { tolerance, ..self.options };
         Ok(self.plan(releases)?.delta(epsilon, &options)?.bracket)
     }
 
-    /// About what an epsilon of the releases themselves is of the population.
+    /// Estimates the epsilon for the population from an epsilon of the releases themselves.
     pub(crate) fn outside(&self, epsilon: f64) -> f64 {
         let epsilon = epsilon.max(0.0);
         self.secrecy.outside(Bracket { lower: epsilon, upper: epsilon }).upper
@@ -137,34 +138,37 @@ impl<'a> Composer<'a> {
 
     pub(crate) fn plan(&self, releases: &[Release]) -> Result<Plan, PlanError> {
         let releases = releases.iter().cloned();
-        Plan::with(releases, Some(self.public.relation.adjacency()), Group::ONE)
+        Plan::for_neighbours(releases, Some(self.public.relation.adjacency()), GroupSize::ONE)
     }
 
-    /// The certified epsilon of releases, secrecy of the sample included.
+    /// The certified epsilon of releases, with the effect of a secret sample.
     pub(crate) fn epsilon(&self, releases: &[Release]) -> Result<Answer, CostError> {
         self.asked(releases, self.options)
     }
 
-    /// The same where its upper end alone matters.
+    /// A certified upper bound on the epsilon of releases.
     pub(crate) fn at_most(&self, releases: &[Release]) -> Result<f64, CostError> {
-        let answer = self.asked(releases, Options { ends: Asked::Upper, ..self.options })?;
+        let answer =
+            self.asked(releases, Options { ends: RequestedEnds::Upper, ..self.options })?;
         Ok(answer.bracket.upper)
     }
 
-    /// The same where its lower end alone matters, as near as it may be; as in a similar answer.
+    /// A certified lower bound on the epsilon of releases, as tight as possible, by the route of a similar answer if
+    /// there is one.
     pub(crate) fn at_least(
         &self,
         releases: &[Release],
         like: Option<Answer>,
     ) -> Result<f64, CostError> {
-        let tolerance = self.options.tolerance.aimed_at();
-        let options = Options { ends: Asked::Lower { like }, tolerance, ..self.options };
+        let tolerance = self.options.tolerance.as_aim();
+        let options =
+            Options { ends: RequestedEnds::Lower { similar: like }, tolerance, ..self.options };
         Ok(self.asked(releases, options)?.bracket.lower)
     }
 
     fn asked(&self, releases: &[Release], options: Options<'_>) -> Result<Answer, CostError> {
-        let go = |_| self.pace.go();
-        let options = Options { watch: Watch::with(&go), ..options };
+        let go = |_| self.progress.go();
+        let options = Options { watch: Watch::new(&go), ..options };
         let answer = self.plan(releases)?.epsilon(self.delta, &options)?;
         let mut outside = answer;
         outside.bracket = self.secrecy.outside(answer.bracket);

@@ -1,90 +1,93 @@
-//! Errors as functions of noise: one way to answer a statistic, at every level of noise.
+//! Errors as functions of noise: one kind of noise for a query, at every level.
 
 use crate::price;
-use crate::root::{Crossing, Kind, Search, inward, search};
-use crate::study::{Noise, Population, Public, StudyError, Wanted};
+use crate::root::{FunctionShape, RootBracket, Search, inward, search};
+use crate::study::{Noise, Population, PublicFacts, QueryRequest, StudyError};
 use counterpoint::{Mechanism, Release};
-use counterpoint_mechanisms::{Contribution, Error, Measurement, Query, Recipe};
+use counterpoint_mechanisms::{Contribution, Error, Measurement, NoisyQuery, Query};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// A question with one kind of noise. Its *level* rises as the noise falls: the epsilon of Laplace noise and of
-/// choices, one over the multiplier of Gaussian noise.
+/// A query with one kind of noise. Its *level* rises as the noise falls: the level is the epsilon of Laplace noise and
+/// of the exponential mechanism, and one over the multiplier of Gaussian noise.
 #[derive(Clone, Debug)]
 pub(crate) struct Family {
     pub(crate) noise: Noise,
     query: Query,
     confidence: f64,
-    /// That of the interval of each number.
+    /// The confidence of the interval of each number.
     alone: f64,
     contribution: Contribution,
-    /// The count of its rows, if that is released elsewhere.
+    /// The count of the rows, if it is a release of its own.
     count: Option<Rc<Measurement>>,
     rows: u64,
     range: (f64, f64),
     slack: f64,
-    /// Levels that were looked at, rising, with their errors.
+    /// The levels whose errors were computed, in ascending order, with these errors.
     seen: RefCell<Vec<(f64, f64)>>,
-    /// The last of these errors over what it was estimated at.
+    /// The last computed error, divided by its estimate.
     ratio: Cell<f64>,
-    /// The curve of estimated errors and of prices, sampled: at powers of [`RATIO`].
-    points: RefCell<BTreeMap<i32, Rc<Point>>>,
+    /// Estimated errors and charged releases, at levels that are powers of [`RATIO`].
+    points: RefCell<BTreeMap<i32, Rc<FamilySample>>>,
 }
 
-/// What runs at a level: its error, about, and what it is charged as.
+/// The estimated error and the charged releases at one level.
 #[derive(Debug)]
-struct Point {
+struct FamilySample {
     error: f64,
     releases: Vec<Release>,
 }
 
-/// A level between two samples.
-pub(crate) struct Between {
-    low: Rc<Point>,
-    high: Rc<Point>,
+/// A level between two sampled ones.
+pub(crate) struct Interpolation {
+    low: Rc<FamilySample>,
+    high: Rc<FamilySample>,
     share: f64,
 }
 
-impl Between {
-    /// About ln E[e^(t L)].
+impl Interpolation {
+    /// Estimates ln E[e^(t L)].
     pub(crate) fn cumulant(&self, t: f64) -> f64 {
         let [from, to] = [&self.low, &self.high].map(|point| price::cumulant(&point.releases, t));
         if from > 0.0 { from * (to / from).powf(self.share) } else { to }
     }
 }
 
-/// A level, and by how much its error is above another, in logarithms.
+/// A level, and the logarithm of its error divided by the error that is searched for.
 type Node = (f64, f64);
 
-/// From one sample of a curve to the next.
+/// The ratio of neighbouring sampled levels.
 const RATIO: f64 = 1.1;
-/// Samples among which the lowest is looked for: levels from 10^-4 to 45.
+/// The indices of the samples among which the lowest is searched for: levels from 10^-4 to 45.
 const SCANNED: (i32, i32) = (-72, 64);
 
-/// The legal levels of [`Recipe`]s.
+/// The legal levels of [`NoisyQuery`]s.
 const EPSILONS: (f64, f64) = (1.0 / (1_u64 << 20) as f64, 500.0);
 const INVERSES: (f64, f64) = (1e-3, 40.0);
 
-/// What grids for Gaussian noise are uneven by, at most, within [`Measurement::unevenness`].
+/// The largest unevenness that grids for Gaussian noise cause, as part of [`Measurement::unevenness`].
 const GRID: f64 = 0.008;
 
-/// How near to the least level that will do the search comes, relatively.
+/// The relative distance to the least sufficient level at which the search stops.
 const NEAR: f64 = 1e-7;
 
 /// A level that every kind of noise has.
 const MIDDLE: f64 = 0.1;
 
 impl Family {
-    /// The ways in which a question can be answered.
-    pub(crate) fn all(wanted: &Wanted, public: &Public) -> Result<Vec<Self>, StudyError> {
+    /// All ways to answer a query: one family for each kind of noise that it can have.
+    pub(crate) fn all(
+        wanted: &QueryRequest,
+        public: &PublicFacts,
+    ) -> Result<Vec<Self>, StudyError> {
         Self::all_with(wanted, public, None)
     }
 
-    /// The same with a count of the rows that is released elsewhere.
+    /// All ways to answer a query with the given count of its rows, which is a release of its own.
     pub(crate) fn all_with(
-        wanted: &Wanted,
-        public: &Public,
+        wanted: &QueryRequest,
+        public: &PublicFacts,
         count: Option<&Rc<Measurement>>,
     ) -> Result<Vec<Self>, StudyError> {
         let whole = Population {
@@ -94,7 +97,8 @@ impl Family {
             count: None,
         };
         let population = wanted.population.as_ref().unwrap_or(&whole);
-        // The noises of groups are independent: all of them keep the error if each does so with the root of the confidence.
+        // The noises of groups are independent: all groups keep their errors with this confidence if each does with its
+        // root.
         let confidence = match population.groups {
             0 | 1 => wanted.confidence,
             groups => wanted.confidence.powf(1.0 / groups as f64).next_up().next_up(),
@@ -119,9 +123,9 @@ impl Family {
         let mut refused = None;
         let runs = |mut family: Self| match family.measurement(MIDDLE) {
             Ok(measurement) => {
-                // A little for the rounding of levels.
+                // The addition allows for the rounding of levels.
                 family.slack = measurement.unevenness() + 1e-6;
-                // Of several numbers each has its least noise, and all of them more.
+                // A query with several numbers has a least level for each, so its own range of levels is smaller.
                 while family.measurement(family.range.0).is_err() && family.range.0 < MIDDLE {
                     family.range.0 *= 2.0;
                 }
@@ -146,7 +150,7 @@ impl Family {
         self.range
     }
 
-    fn recipe(&self, level: f64) -> Result<Recipe, Error> {
+    fn recipe(&self, level: f64) -> Result<NoisyQuery, Error> {
         let (least, most) = self.range();
         let level = level.clamp(least, most);
         match self.noise {
@@ -156,7 +160,7 @@ impl Family {
         }
     }
 
-    /// What runs at a level.
+    /// The mechanism at a level.
     pub(crate) fn measurement(&self, level: f64) -> Result<Measurement, Error> {
         let recipe = self.recipe(level)?;
         match &self.count {
@@ -165,7 +169,7 @@ impl Family {
         }
     }
 
-    /// The half-width of what runs at a level, of all of its numbers at once.
+    /// The half-width at a level, for all of the answer's numbers at once.
     pub(crate) fn error(&self, level: f64) -> Result<f64, Error> {
         self.measurement(level)?.half_width_all(self.rows, self.confidence)
     }
@@ -174,15 +178,16 @@ impl Family {
         Ok(self.measurement(level)?.releases().to_vec())
     }
 
-    /// By how much half-widths may rise where noise falls.
+    /// The largest relative rise of half-widths where the noise falls.
     pub(crate) fn slack(&self) -> f64 {
         self.slack
     }
 
-    /// The same at one level, by what runs there: by how much its half-width may be above those of *more* noise.
+    /// The slack at one level, by its releases: the largest relative excess of its half-width over those of *more*
+    /// noise.
     ///
-    /// A Gaussian sum's sensitivity of so many grid steps is up to one of them too large, and one more is charged: the
-    /// noise is at most so much more than was asked for. (A count's is exact.)
+    /// The sensitivity of a Gaussian sum is rounded up to whole grid steps, and one more step is charged, so the noise
+    /// exceeds the requested noise by at most this part. (A count's sensitivity is exact.)
     pub(crate) fn slack_at(&self, releases: &[Release]) -> f64 {
         if self.noise != Noise::Gaussian {
             return self.slack;
@@ -193,27 +198,29 @@ impl Family {
             _ => GRID,
         };
         let grid = releases.iter().map(rounded).fold(0.0, f64::max).min(GRID);
-        // And a little for half-widths in whole steps.
+        // The addition allows for half-widths in whole steps.
         self.slack - GRID + grid + 1e-5
     }
 
-    /// Whether half-widths are searched for, which takes long and leaves a little.
+    /// True if half-widths are found by a search, which is slow and inexact.
     pub(crate) fn is_searched(&self) -> bool {
         self.slack > 0.002 && !(self.noise == Noise::Gaussian && self.slack < 0.01)
     }
 
-    /// A level that keeps to an error and is next to the least: within a ten-millionth part, a hundred-thousandth of choices, or a
-    /// thousandth where half-widths are searched for; the least legal one if that does, `None` if none does.
+    /// A level whose error is at most `error` and that is close to the least such level: within a relative 10^-7, 10^-5
+    /// for the exponential mechanism, or 10^-3 where half-widths are found by a search. The least legal level if it
+    /// suffices; `None` if no level does.
     pub(crate) fn level(&self, error: f64) -> Result<Option<f64>, Error> {
         Ok(self.ends(error)?.map(|(_, keeps)| keeps))
     }
 
-    /// A level next to the least that keeps to an error, but below it: with the slack, none below it does.
+    /// A level just below the least whose error is at most `error`: no level below it suffices, slack included.
     pub(crate) fn level_below(&self, error: f64) -> Result<Option<f64>, Error> {
         Ok(self.ends(error * (1.0 + self.slack))?.map(|(misses, _)| misses))
     }
 
-    /// About the level that keeps to an error, within a thousandth part where half-widths are searched for; `None` if none does.
+    /// A level close to the least whose error is at most `error`, to a relative 10^-3 where half-widths are found by a
+    /// search; `None` if no level suffices.
     pub(crate) fn near_level(&self, error: f64) -> Result<Option<f64>, Error> {
         if !self.is_searched() {
             return self.level(error);
@@ -222,18 +229,18 @@ impl Family {
         if level < self.range().1 { Ok(Some(level)) } else { self.level(error) }
     }
 
-    /// Both of them.
+    /// A level that does not suffice and a level that does, next to each other.
     fn ends(&self, error: f64) -> Result<Option<(f64, f64)>, Error> {
         let near = match self.noise {
             _ if self.is_searched() => 1e-3,
-            // In steps of ranks, and costs are not known as well.
+            // Errors are whole ranks, and costs are not known as accurately.
             Noise::Exponential => 1e-5,
             _ => NEAR,
         };
-        // By logarithms, in which errors are nearly straight lines: above zero means too much noise.
+        // The logarithm of the error is nearly linear; a value above zero means too much noise.
         let excess = |level: f64| Ok::<f64, Error>((self.seen(level)? / error).ln());
         let found = match self.around(error)? {
-            Some((low, high)) => inward(low, high, (near, Kind::Straight), excess)?,
+            Some((low, high)) => inward(low, high, (near, FunctionShape::Straight), excess)?,
             None => {
                 let stride = if self.is_searched() { 1.0 + 0.4 * near } else { 1.002 };
                 let guess = self.calibrated(error, 0.3 * near)?;
@@ -242,21 +249,21 @@ impl Family {
             }
         };
         Ok(match found {
-            Crossing::Between(misses, keeps) => Some((misses, keeps)),
-            Crossing::Below => Some((self.range().0, self.range().0)),
-            Crossing::Above => None,
+            RootBracket::Between(misses, keeps) => Some((misses, keeps)),
+            RootBracket::Below => Some((self.range().0, self.range().0)),
+            RootBracket::Above => None,
         })
     }
 
-    /// About the level that keeps to an error, by estimates that are right next to it: of which the error is known, and as near to
-    /// this one as that, or which were made right where they were wrong.
+    /// Estimates the level with this error. If the error computed there is off by more than `near`, the estimates are
+    /// corrected by it, and the level is estimated again.
     fn calibrated(&self, error: f64, near: f64) -> Result<f64, Error> {
         let guess = self.about(error)?;
         let off = (self.seen(guess)? / error).ln();
         if off.abs() < near { Ok(guess) } else { self.about(error) }
     }
 
-    /// The error at a level, looked up if it was looked at before.
+    /// The error at a level, computed once.
     pub(crate) fn seen(&self, level: f64) -> Result<f64, Error> {
         let mut seen = self.seen.borrow_mut();
         let place = seen.partition_point(|&(before, _)| before < level);
@@ -274,10 +281,10 @@ impl Family {
         }
     }
 
-    /// Levels on both sides of the least that keeps to an error, as near as any that were looked at, with what their errors are of
-    /// it in logarithms; `None` where none are near.
+    /// The nearest computed levels on both sides of the least one that keeps to an error, each with the logarithm of
+    /// its error over this one; `None` if none are near.
     fn around(&self, error: f64) -> Result<Option<(Node, Node)>, Error> {
-        // So that there are samples, if they are not estimates.
+        // This computes samples, where errors cannot be estimated.
         self.about(error)?;
         let seen = self.seen.borrow();
         let place = seen.partition_point(|(_, at)| *at > error);
@@ -289,7 +296,7 @@ impl Family {
         Ok(low.zip(seen.get(place).map(node)).filter(|(low, high)| near(low, high)))
     }
 
-    fn point(&self, index: i32) -> Result<Rc<Point>, Error> {
+    fn point(&self, index: i32) -> Result<Rc<FamilySample>, Error> {
         if let Some(point) = self.points.borrow().get(&index) {
             return Ok(Rc::clone(point));
         }
@@ -299,32 +306,32 @@ impl Family {
             Some(about) => about,
             None => self.seen(level)?,
         };
-        let point = Rc::new(Point { error, releases: measurement.releases().to_vec() });
+        let point = Rc::new(FamilySample { error, releases: measurement.releases().to_vec() });
         self.points.borrow_mut().insert(index, Rc::clone(&point));
         Ok(point)
     }
 
-    /// The levels of samples.
+    /// The level of a sample.
     fn sample(&self, index: i32) -> f64 {
         let (least, most) = self.range();
         (MIDDLE * RATIO.powi(index)).clamp(least, most)
     }
 
-    /// The samples next to a level, and where between them it is.
-    pub(crate) fn between(&self, level: f64) -> Result<Between, Error> {
+    /// The samples around a level, and the level's place between them.
+    pub(crate) fn between(&self, level: f64) -> Result<Interpolation, Error> {
         let place = (level / MIDDLE).ln() / RATIO.ln();
         let index = place.floor();
         let (low, high) = (self.point(index as i32)?, self.point(index as i32 + 1)?);
-        Ok(Between { low, high, share: place - index })
+        Ok(Interpolation { low, high, share: place - index })
     }
 
-    /// About the level that keeps to an error.
+    /// Estimates the level with an error.
     pub(crate) fn about(&self, error: f64) -> Result<f64, Error> {
         let error = error / self.ratio.get();
         let (least, most) = self.range();
         let [first, last] = [least, most].map(|end| ((end / MIDDLE).ln() / RATIO.ln()) as i32);
         let keeps = |index: i32| Ok::<bool, Error>(self.point(index)?.error <= error);
-        // Errors are about inverse to levels: a step there, and from there on one by one.
+        // Errors are nearly inverse to levels, so one jump comes close, and single steps find the sample.
         let here = self.point(0)?.error;
         let mut index = (((here / error).ln() / RATIO.ln()).ceil() as i32).clamp(first, last);
         while index > first && keeps(index - 1)? {
@@ -339,18 +346,18 @@ impl Family {
         Ok((self.sample(index - 1) * RATIO.powf(share)).clamp(least, most))
     }
 
-    /// About the error at a level.
+    /// Estimates the error at a level.
     pub(crate) fn about_error(&self, level: f64) -> Result<f64, Error> {
-        let Between { low, high, share } = self.between(level)?;
+        let Interpolation { low, high, share } = self.between(level)?;
         Ok(low.error.powf(1.0 - share) * high.error.powf(share) * self.ratio.get())
     }
 
-    /// About ln E[e^(t L)] at a level.
+    /// Estimates ln E[e^(t L)] at a level.
     pub(crate) fn cumulant(&self, level: f64, t: f64) -> Result<f64, Error> {
         Ok(self.between(level)?.cumulant(t))
     }
 
-    /// About the level with the least of a value of its error and its cumulant at an order.
+    /// Estimates the level with the least value of a function of its error and its cumulant at order `t`.
     pub(crate) fn least(
         &self,
         t: f64,
@@ -363,7 +370,7 @@ impl Family {
             let error = point.error * self.ratio.get();
             Ok::<f64, Error>(value(error, price::cumulant(&point.releases, t)))
         };
-        // Errors level off where noise is very wide: there may be a dip there, too.
+        // Errors level off where noise is very wide, so there may be a second minimum.
         let (mut index, mut here) = (0, f64::INFINITY);
         for place in (SCANNED.0.max(first)..=SCANNED.1.min(last)).step_by(8) {
             let there = at(place)?;
@@ -387,7 +394,7 @@ impl Family {
         if index <= first || index >= last {
             return Ok((self.sample(index), here));
         }
-        // The lowest place of the parabola through three samples.
+        // The minimum of the parabola through three samples.
         let (before, after) = (at(index - 1)?, at(index + 1)?);
         let bend = before - 2.0 * here + after;
         let shift = if bend > 0.0 { (0.5 * (before - after) / bend).clamp(-0.5, 0.5) } else { 0.0 };
@@ -400,17 +407,17 @@ impl Family {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::Family;
-    use crate::study::{Public, Wanted, Wish};
+    use crate::study::{AccuracyTarget, PublicFacts, QueryRequest};
     use counterpoint::{Adjacency, Relation};
     use counterpoint_mechanisms::{Bounds, Query};
     use counterpoint_testing::{Random, tries};
 
-    /// More noise has no smaller half-width, but for what is said of each level.
+    /// More noise has no smaller half-width, except by the slack of each level.
     #[test]
     fn half_widths_are_as_even_as_each_level_says() {
         let mut random = Random::new(74);
-        let public = |adjacency| Public {
-            relation: Relation::one(adjacency),
+        let public = |adjacency| PublicFacts {
+            relation: Relation::single_record(adjacency),
             rows: Some(2000),
             sample_of: None,
         };
@@ -423,11 +430,11 @@ mod tests {
         ];
         for adjacency in [Adjacency::Replace, Adjacency::AddRemove] {
             for query in &queries {
-                let wanted = Wanted {
+                let wanted = QueryRequest {
                     query: query.clone(),
                     noise: None,
                     confidence: 0.95,
-                    wish: Wish::Weight(1.0),
+                    target: AccuracyTarget::Weight(1.0),
                     scale: 1.0,
                     population: None,
                 };

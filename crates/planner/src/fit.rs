@@ -1,37 +1,37 @@
-//! Sharing a budget out: every wanted error as many times as large as what was wanted.
+//! Fits a study to its budget: all requested errors are multiplied by one factor.
 
 use crate::cost::{Composer, CostError};
-use crate::family::{Between, Family};
+use crate::family::{Family, Interpolation};
 use crate::price;
-use crate::root::{Crossing, Search, search};
-use crate::share::Share;
-use crate::study::{Ask, Study, StudyError, Wanted, Wish};
+use crate::root::{RootBracket, Search, search};
+use crate::share::SharedCount;
+use crate::study::{AccuracyTarget, QueryRequest, StatisticContent, Study, StudyError};
 use counterpoint::{Answer, AskError, Bracket, Count, Release};
 use counterpoint_mechanisms::Error;
 use std::rc::Rc;
 
-/// Why there is no plan.
+/// An error in planning a study.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanningError {
-    /// The study says something that cannot be.
+    /// The study is not legal.
     #[error(transparent)]
     Study(#[from] StudyError),
-    /// Even with the most noise the statistics cost more than the budget.
+    /// The statistics cost more than the budget even with the most noise.
     #[error(
-        "the budget of epsilon {budget} cannot be kept: what is pinned and held back costs {least} at least, the rest \
-         having as much noise as it may; legal: a larger budget, or less that is pinned"
+        "the budget of epsilon {budget} is too small: the pinned and held-back statistics cost at least {least}, even \
+         if all others get the most noise; legal: a larger budget, or fewer pinned statistics"
     )]
     OverBudget {
-        /// What there is.
+        /// The budget.
         budget: f64,
-        /// What it would cost at least.
+        /// The least cost of the study.
         least: f64,
     },
-    /// What was planned has no certified cost.
+    /// The cost of the planned releases cannot be certified.
     #[error(transparent)]
     Cost(#[from] CostError),
-    /// A mechanism cannot be made.
+    /// A mechanism cannot be constructed.
     #[error(transparent)]
     Mechanism(#[from] Error),
 }
@@ -42,53 +42,56 @@ impl From<AskError> for PlanningError {
     }
 }
 
-/// A statistic as it is planned: the ways it can be answered, and what is wanted.
+/// A statistic of the problem: the ways to answer it, and its target.
 #[derive(Clone)]
 pub(crate) struct Row {
     pub(crate) families: Rc<Vec<Family>>,
-    pub(crate) wish: Wish,
-    /// The name of the count that it shares.
+    pub(crate) target: AccuracyTarget,
+    /// The name of the shared count that the statistic uses.
     pub(crate) count: Option<String>,
 }
 
-/// Which family each row takes, and at which level.
+/// The family of each row, and its level.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Setting {
+pub(crate) struct Allocation {
     pub(crate) choice: Vec<usize>,
     pub(crate) levels: Vec<f64>,
 }
 
-/// All that is shared out, and what is not.
+/// The rows that share out the budget, and the releases that do not.
 pub(crate) struct Problem<'a> {
     pub(crate) rows: Vec<Row>,
-    /// Which statistic each row is; counts that are shared come after all statistics.
+    /// The statistic of each row, by index. The rows of shared counts follow those of all statistics.
     pub(crate) places: Vec<usize>,
-    /// The counts that are shared, in the order of their rows, which are the last.
-    pub(crate) shares: Vec<Share>,
+    /// The shared counts. Their rows are the last, in the same order.
+    pub(crate) shares: Vec<SharedCount>,
     pub(crate) held_back: Vec<Release>,
     pub(crate) composer: Composer<'a>,
 }
 
-/// On which side of the least level that keeps to an error.
+/// The side of the least level that keeps to an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
-    /// A level that keeps to it.
+    /// A level whose error is small enough.
     Keeps,
-    /// A level below which none does.
+    /// A level below which no error is small enough.
     Misses,
 }
 
 impl<'a> Problem<'a> {
     pub(crate) fn new(study: &Study, composer: Composer<'a>) -> Result<Self, PlanningError> {
         let (mut rows, mut places, mut held_back) = (Vec::new(), Vec::new(), Vec::new());
-        let mut known: Vec<(&Wanted, Rc<Vec<Family>>)> = Vec::new();
+        let mut known: Vec<(&QueryRequest, Rc<Vec<Family>>)> = Vec::new();
         for (place, statistic) in study.statistics().iter().enumerate() {
-            composer.pace().part(place, study.statistics().len())?;
-            match &statistic.ask {
-                Ask::Public(_) => {}
-                Ask::HeldBack(guarantee) => held_back.push(Release::from((*guarantee, Count::ONE))),
-                Ask::Query(wanted) => {
-                    let same = |(other, _): &&(&Wanted, Rc<Vec<Family>>)| other.is_same(wanted);
+            composer.progress().part(place, study.statistics().len())?;
+            match &statistic.content {
+                StatisticContent::Public(_) => {}
+                StatisticContent::HeldBack(guarantee) => {
+                    held_back.push(Release::from((*guarantee, Count::ONE)))
+                }
+                StatisticContent::Query(wanted) => {
+                    let same =
+                        |(other, _): &&(&QueryRequest, Rc<Vec<Family>>)| other.is_same(wanted);
                     let families = match known.iter().rev().take(RECENT).find(same) {
                         Some((_, families)) => Rc::clone(families),
                         None => {
@@ -97,7 +100,7 @@ impl<'a> Problem<'a> {
                             made
                         }
                     };
-                    rows.push(Row::new(families, wanted.wish).map_err(|error| error.of(place))?);
+                    rows.push(Row::new(families, wanted.target).map_err(|error| error.of(place))?);
                     places.push(place);
                 }
             }
@@ -105,24 +108,28 @@ impl<'a> Problem<'a> {
         Ok(Self { rows, places, shares: Vec::new(), held_back, composer })
     }
 
-    /// The same problem with one more count that is shared: those that name it are answered with it.
-    pub(crate) fn sharing(&self, study: &Study, share: &Share) -> Result<Self, PlanningError> {
+    /// Adds a shared count. The statistics that name it are then answered with it.
+    pub(crate) fn sharing(
+        &self,
+        study: &Study,
+        share: &SharedCount,
+    ) -> Result<Self, PlanningError> {
         let count = Rc::new(share.family(study.public())?.measurement(share.level)?);
-        let mut known: Vec<(&Wanted, Rc<Vec<Family>>)> = Vec::new();
+        let mut known: Vec<(&QueryRequest, Rc<Vec<Family>>)> = Vec::new();
         let mut rows = Vec::with_capacity(self.rows.len() + 1);
         for (row, place) in self.rows.iter().zip(&self.places) {
-            self.composer.pace().look()?;
+            self.composer.progress().look()?;
             let Some(wanted) = share.is_named_by(study, *place) else {
                 rows.push(row.clone());
                 continue;
             };
-            let same = |(other, _): &&(&Wanted, Rc<Vec<Family>>)| other.is_same(wanted);
+            let same = |(other, _): &&(&QueryRequest, Rc<Vec<Family>>)| other.is_same(wanted);
             let families = match known.iter().rev().take(RECENT).find(same) {
                 Some((_, families)) => Rc::clone(families),
                 None => {
                     let Ok(mut made) = Family::all_with(wanted, study.public(), Some(&count))
                     else {
-                        // It has no use for a count.
+                        // The query cannot use a count.
                         rows.push(row.clone());
                         continue;
                     };
@@ -132,51 +139,56 @@ impl<'a> Problem<'a> {
                     made
                 }
             };
-            let mut row = Row::new(families, row.wish).map_err(|error| error.of(*place))?;
+            let mut row = Row::new(families, row.target).map_err(|error| error.of(*place))?;
             row.count = Some(share.name.clone());
             rows.push(row);
         }
-        let (wish, families) = (Wish::Level(share.level), vec![share.family(study.public())?]);
-        rows.push(Row { families: Rc::new(families), wish, count: None });
+        let (target, families) =
+            (AccuracyTarget::PinnedLevel(share.level), vec![share.family(study.public())?]);
+        rows.push(Row { families: Rc::new(families), target, count: None });
         let mut places = self.places.clone();
         places.push(study.statistics().len() + self.shares.len());
         let shares = [self.shares.as_slice(), std::slice::from_ref(share)].concat();
         Ok(Self { rows, places, shares, held_back: self.held_back.clone(), ..*self })
     }
 
-    /// The releases of a setting, row by row.
-    pub(crate) fn releases(&self, setting: &Setting) -> Result<Vec<Vec<Release>>, Error> {
+    /// The releases of an allocation, row by row.
+    pub(crate) fn releases(&self, allocation: &Allocation) -> Result<Vec<Vec<Release>>, Error> {
         let of = |((row, choice), level): ((&Row, &usize), &f64)| match row.families.get(*choice) {
             Some(family) => family.releases(*level),
             None => Ok(Vec::new()),
         };
-        self.rows.iter().zip(&setting.choice).zip(&setting.levels).map(of).collect()
+        self.rows.iter().zip(&allocation.choice).zip(&allocation.levels).map(of).collect()
     }
 
-    /// What a setting costs, with all that is held back.
-    pub(crate) fn cost(&self, setting: &Setting) -> Result<Answer, PlanningError> {
-        Ok(self.composer.epsilon(&self.all(setting)?)?)
+    /// The certified cost of an allocation, with all that is held back.
+    pub(crate) fn cost(&self, allocation: &Allocation) -> Result<Answer, PlanningError> {
+        Ok(self.composer.epsilon(&self.all(allocation)?)?)
     }
 
-    /// The same from above.
-    pub(crate) fn at_most(&self, setting: &Setting) -> Result<f64, PlanningError> {
-        self.composer.pace().trial()?;
-        Ok(self.composer.at_most(&self.all(setting)?)?)
+    /// A certified upper bound on the cost of an allocation.
+    pub(crate) fn at_most(&self, allocation: &Allocation) -> Result<f64, PlanningError> {
+        self.composer.progress().trial()?;
+        Ok(self.composer.at_most(&self.all(allocation)?)?)
     }
 
-    /// The same from below.
-    fn at_least(&self, setting: &Setting, like: Option<Answer>) -> Result<f64, PlanningError> {
-        Ok(self.composer.at_least(&self.all(setting)?, like)?)
+    /// A certified lower bound on the cost of an allocation.
+    fn at_least(
+        &self,
+        allocation: &Allocation,
+        like: Option<Answer>,
+    ) -> Result<f64, PlanningError> {
+        Ok(self.composer.at_least(&self.all(allocation)?, like)?)
     }
 
-    /// All releases of a setting, and those that are held back.
-    pub(crate) fn all(&self, setting: &Setting) -> Result<Vec<Release>, Error> {
-        let mut releases = self.releases(setting)?.concat();
+    /// All releases of an allocation, with those that are held back.
+    pub(crate) fn all(&self, allocation: &Allocation) -> Result<Vec<Release>, Error> {
+        let mut releases = self.releases(allocation)?.concat();
         releases.extend(self.held_back.iter().cloned());
         Ok(releases)
     }
 
-    /// The levels at which every error is so many times what was wanted; `None` where a level is out of range.
+    /// The levels at which every error is `factor` times the requested one; `None` if a level is out of range.
     fn levels(
         &self,
         choice: &[usize],
@@ -184,7 +196,7 @@ impl<'a> Problem<'a> {
         side: Side,
     ) -> Result<Option<Vec<f64>>, PlanningError> {
         let of = |(row, choice): (&Row, &usize)| {
-            self.composer.pace().look()?;
+            self.composer.progress().look()?;
             match row.families.get(*choice) {
                 Some(family) => Ok(row.level(family, factor, side)?),
                 None => Ok(None),
@@ -193,68 +205,73 @@ impl<'a> Problem<'a> {
         self.rows.iter().zip(choice).map(of).collect()
     }
 
-    fn setting(
+    fn allocation(
         &self,
         choice: &[usize],
         factor: f64,
         side: Side,
-    ) -> Result<Option<Setting>, PlanningError> {
+    ) -> Result<Option<Allocation>, PlanningError> {
         let levels = self.levels(choice, factor, side)?;
-        Ok(levels.map(|levels| Setting { choice: choice.to_vec(), levels }))
+        Ok(levels.map(|levels| Allocation { choice: choice.to_vec(), levels }))
     }
 
-    /// What it costs at most to have every error so many times what was wanted; infinitely much where that cannot be.
+    /// An upper bound on the cost of errors of `factor` times the requested ones; infinite if they cannot be reached.
     fn most(&self, choice: &[usize], factor: f64) -> Result<f64, PlanningError> {
-        match self.setting(choice, factor, Side::Keeps)? {
-            Some(setting) => self.at_most(&setting),
+        match self.allocation(choice, factor, Side::Keeps)? {
+            Some(allocation) => self.at_most(&allocation),
             None => Ok(f64::INFINITY),
         }
     }
 
-    /// What it costs at least; infinitely much where that cannot be. As in a similar answer, if there is one.
+    /// A lower bound on this cost, by the route of a similar answer if there is one; infinite if the errors cannot be
+    /// reached.
     fn least(
         &self,
         choice: &[usize],
         (factor, side): (f64, Side),
         like: Option<Answer>,
     ) -> Result<f64, PlanningError> {
-        match self.setting(choice, factor, side)? {
-            Some(setting) => self.at_least(&setting, like),
+        match self.allocation(choice, factor, side)? {
+            Some(allocation) => self.at_least(&allocation, like),
             None => Ok(f64::INFINITY),
         }
     }
 
-    /// About what it costs to have every error so many times what was wanted, and the order that tells.
+    /// Estimates the cost of errors of `factor` times the requested ones, and the order of its saddle point.
     fn about(
         &self,
         choice: &[usize],
         factor: f64,
         start: f64,
     ) -> Result<(f64, f64), PlanningError> {
-        let setting = self.about_setting(choice, factor)?;
-        self.composer.pace().look()?;
-        self.price(&setting, start)
+        let allocation = self.about_allocation(choice, factor)?;
+        self.composer.progress().look()?;
+        self.price(&allocation, start)
     }
 
-    /// About the setting in which every error is so many times what was wanted.
-    fn about_setting(&self, choice: &[usize], factor: f64) -> Result<Setting, Error> {
-        let level = |(row, choice): (&Row, &usize)| match (row.families.get(*choice), row.wish) {
-            (Some(family), Wish::Error(error)) => family.about(error * factor),
-            (Some(family), Wish::Kept(error)) => family.about(error),
-            (_, Wish::Level(level)) => Ok(level),
+    /// Estimates the allocation whose errors are `factor` times the requested ones.
+    fn about_allocation(&self, choice: &[usize], factor: f64) -> Result<Allocation, Error> {
+        let level = |(row, choice): (&Row, &usize)| match (row.families.get(*choice), row.target) {
+            (Some(family), AccuracyTarget::Error(error)) => family.about(error * factor),
+            (Some(family), AccuracyTarget::PinnedError(error)) => family.about(error),
+            (_, AccuracyTarget::PinnedLevel(level)) => Ok(level),
             _ => Ok(0.0),
         };
         let levels = self.rows.iter().zip(choice).map(level).collect::<Result<Vec<_>, Error>>()?;
-        Ok(Setting { choice: choice.to_vec(), levels })
+        Ok(Allocation { choice: choice.to_vec(), levels })
     }
 
-    /// About what a setting costs, and the order that tells.
-    pub(crate) fn price(&self, setting: &Setting, start: f64) -> Result<(f64, f64), PlanningError> {
-        self.composer.pace().look()?;
-        let rows = self.rows.iter().zip(&setting.choice).zip(&setting.levels);
+    /// Estimates the cost of an allocation, and the order of its saddle point.
+    pub(crate) fn price(
+        &self,
+        allocation: &Allocation,
+        start: f64,
+    ) -> Result<(f64, f64), PlanningError> {
+        self.composer.progress().look()?;
+        let rows = self.rows.iter().zip(&allocation.choice).zip(&allocation.levels);
         let priced = rows
             .filter_map(|((row, choice), level)| Some(row.families.get(*choice)?.between(*level)))
-            .collect::<Result<Vec<Between>, Error>>()?;
+            .collect::<Result<Vec<Interpolation>, Error>>()?;
         let cumulant = |t: f64| {
             let sum: f64 = priced.iter().map(|between| between.cumulant(t)).sum();
             sum + price::cumulant(&self.held_back, t)
@@ -263,9 +280,9 @@ impl<'a> Problem<'a> {
         Ok((self.composer.outside(within), t))
     }
 
-    /// The kinds of noise that cost least together when every error is so many times what was wanted: by estimates those
-    /// that are cheapest one by one at some order, with single exchanges where there are few; then by certified costs
-    /// the best of these and those of one kind.
+    /// The kinds of noise that cost least together when every error is `factor` times the requested one. Estimates
+    /// propose the choices: the cheapest kind row by row at several orders, with single exchanges if there are few
+    /// rows. Certified costs then decide between the best of these and the choices of one kind for all rows.
     pub(crate) fn choose(&self, factor: f64) -> Result<Vec<usize>, PlanningError> {
         let mut best: Option<(Vec<usize>, f64)> = None;
         let mut look = |choice: Vec<usize>| {
@@ -314,27 +331,28 @@ impl<'a> Problem<'a> {
         Ok(least.map_or_else(Vec::new, |(choice, _)| choice))
     }
 
-    /// By how much estimates may mislead when they are compared: much where there are few releases.
+    /// The ratio by which estimates may mislead in comparisons: large if there are few releases.
     pub(crate) fn doubt(&self) -> f64 {
         1.05 + 2.0 / self.rows.len() as f64
     }
 
-    /// All rows with their first kind of noise, and all with their last.
+    /// The first kind of noise for all rows, and the last kind for all rows.
     pub(crate) fn of_one_kind(&self) -> [Vec<usize>; 2] {
         let last = self.rows.iter().map(|row| row.families.len().saturating_sub(1)).collect();
         [vec![0; self.rows.len()], last]
     }
 
-    /// The family of each row with the least cumulant at an order, all errors being so many times what was wanted.
+    /// The family of each row with the least cumulant at an order, where every error is `factor` times the requested
+    /// one.
     fn cheapest(&self, factor: f64, t: f64) -> Result<Vec<usize>, Error> {
         let of = |row: &Row| {
             let mut best = (0, f64::INFINITY);
             for (index, family) in row.families.iter().enumerate() {
-                let level = match row.wish {
-                    Wish::Error(error) => family.about(error * factor)?,
-                    Wish::Kept(error) => family.about(error)?,
-                    Wish::Level(level) => level,
-                    Wish::Weight(_) => return Ok(0),
+                let level = match row.target {
+                    AccuracyTarget::Error(error) => family.about(error * factor)?,
+                    AccuracyTarget::PinnedError(error) => family.about(error)?,
+                    AccuracyTarget::PinnedLevel(level) => level,
+                    AccuracyTarget::Weight(_) => return Ok(0),
                 };
                 let price = family.cumulant(level, t)?;
                 if price < best.1 {
@@ -346,9 +364,9 @@ impl<'a> Problem<'a> {
         self.rows.iter().map(of).collect()
     }
 
-    /// About the least factor for which the budget is kept, and how; infinitely much where none is.
-    pub(crate) fn about_factor(&self, budget: f64) -> Result<(f64, Setting), PlanningError> {
-        let mut best = (f64::INFINITY, Setting { choice: Vec::new(), levels: Vec::new() });
+    /// Estimates the least factor that keeps the budget, and its allocation; infinite if there is none.
+    pub(crate) fn about_factor(&self, budget: f64) -> Result<(f64, Allocation), PlanningError> {
+        let mut best = (f64::INFINITY, Allocation { choice: Vec::new(), levels: Vec::new() });
         let [first, last] = self.of_one_kind();
         for choice in [self.cheapest(1.0, START)?, first, last] {
             let mut order = START;
@@ -359,48 +377,49 @@ impl<'a> Problem<'a> {
                 order = t;
                 Ok::<f64, PlanningError>((cost / budget).ln())
             })?;
-            if let Crossing::Between(_, factor) = found
+            if let RootBracket::Between(_, factor) = found
                 && factor < best.0
             {
-                best = (factor, self.about_setting(&choice, factor)?);
+                best = (factor, self.about_allocation(&choice, factor)?);
             }
         }
         Ok(best)
     }
 
-    /// About what the wanted errors cost, and how.
-    pub(crate) fn about_cost(&self) -> Result<(f64, Setting), PlanningError> {
-        let mut best = (f64::INFINITY, Setting { choice: Vec::new(), levels: Vec::new() });
+    /// Estimates the cost of the requested errors, and its allocation.
+    pub(crate) fn about_cost(&self) -> Result<(f64, Allocation), PlanningError> {
+        let mut best = (f64::INFINITY, Allocation { choice: Vec::new(), levels: Vec::new() });
         let [first, last] = self.of_one_kind();
         for choice in [self.cheapest(1.0, START)?, first, last] {
             let cost = self.about(&choice, 1.0, START)?.0;
             if cost < best.0 {
-                best = (cost, self.about_setting(&choice, 1.0)?);
+                best = (cost, self.about_allocation(&choice, 1.0)?);
             }
         }
         Ok(best)
     }
 
-    /// The least that meets all wanted errors: it is at most the upper end, and at least the lower.
-    pub(crate) fn meet(&self) -> Result<(Setting, Answer), PlanningError> {
+    /// An allocation that meets all requested errors, with its cost. The upper end of the bracket is the cost of this
+    /// allocation; the lower end is a lower bound for every allocation with these kinds of noise.
+    pub(crate) fn meet(&self) -> Result<(Allocation, Answer), PlanningError> {
         let choice = self.choose(1.0)?;
-        if let Some(setting) = self.setting(&choice, 1.0, Side::Keeps)? {
-            let mut answer = self.cost(&setting)?;
+        if let Some(allocation) = self.allocation(&choice, 1.0, Side::Keeps)? {
+            let mut answer = self.cost(&allocation)?;
             let below = self.least(&choice, (1.0, Side::Misses), Some(answer))?;
             answer.bracket.lower = answer.bracket.lower.min(below);
-            return Ok((setting, answer));
+            return Ok((allocation, answer));
         }
         Err(self.unreachable(&choice)?.into())
     }
 
-    /// Which statistic's error cannot be had.
+    /// The error for a statistic whose requested error cannot be reached.
     fn unreachable(&self, choice: &[usize]) -> Result<StudyError, Error> {
         for ((row, place), choice) in self.rows.iter().zip(&self.places).zip(choice) {
             let Some(family) = row.families.get(*choice) else { continue };
             if row.level(family, 1.0, Side::Keeps)?.is_none() {
                 let least = family.error(family.range().1)?;
                 let problem = format!(
-                    "cannot be reached; legal: at least {least}, what the least noise gives"
+                    "cannot be reached; legal: at least {least}, the error with the least noise"
                 );
                 return Ok(StudyError::new("error", problem).of(*place));
             }
@@ -408,12 +427,12 @@ impl<'a> Problem<'a> {
         Ok(StudyError::new("error", "cannot be reached"))
     }
 
-    /// The least factor for which the budget is kept, bracketed: at the upper end it is kept, below the lower end it
-    /// is proved to be broken by these kinds of noise.
-    pub(crate) fn fit(&self, budget: f64) -> Result<(Setting, Answer, Bracket), PlanningError> {
+    /// The least factor that keeps the budget, as a bracket. The upper end keeps the budget; below the lower end, these
+    /// kinds of noise are proved to exceed it.
+    pub(crate) fn fit(&self, budget: f64) -> Result<(Allocation, Answer, Bracket), PlanningError> {
         let about = self.about_factor(budget)?.0;
         let mut choice = self.choose(if about.is_finite() { about } else { 1.0 })?;
-        let (mut factor, mut setting) = self.search(&choice, budget)?;
+        let (mut factor, mut allocation) = self.search(&choice, budget)?;
         for _ in 0..2 {
             let better = self.choose(factor)?;
             if better == choice {
@@ -423,29 +442,29 @@ impl<'a> Problem<'a> {
             if smaller >= factor {
                 break;
             }
-            (choice, factor, setting) = (better, smaller, other);
+            (choice, factor, allocation) = (better, smaller, other);
         }
-        let mut answer = self.cost(&setting)?;
-        // The search has an upper end within the budget, whatever this one says.
+        let mut answer = self.cost(&allocation)?;
+        // The search found an upper bound within the budget, even if this bracket is wider.
         answer.bracket.upper = answer.bracket.upper.min(budget);
         let lower = self.proved(&choice, factor, (budget, &answer))?;
-        Ok((setting, answer, Bracket { lower, upper: factor }))
+        Ok((allocation, answer, Bracket { lower, upper: factor }))
     }
 
-    /// A factor that keeps the budget, the least such within a millionth part or so of few rows, and how.
-    fn search(&self, choice: &[usize], budget: f64) -> Result<(f64, Setting), PlanningError> {
-        let mut kept: Option<(f64, Setting)> = None;
+    /// A factor that keeps the budget, with its allocation: the least such factor, to about 10^-6 for few rows.
+    fn search(&self, choice: &[usize], budget: f64) -> Result<(f64, Allocation), PlanningError> {
+        let mut kept: Option<(f64, Allocation)> = None;
         let excess = |factor: f64| {
-            let setting = self.setting(choice, factor, Side::Keeps)?;
-            let cost = match &setting {
-                Some(setting) => self.at_most(setting)?,
+            let allocation = self.allocation(choice, factor, Side::Keeps)?;
+            let cost = match &allocation {
+                Some(allocation) => self.at_most(allocation)?,
                 None => f64::INFINITY,
             };
-            if let Some(setting) = setting
+            if let Some(allocation) = allocation
                 && cost <= budget
                 && kept.as_ref().is_none_or(|(least, _)| factor < *least)
             {
-                kept = Some((factor, setting));
+                kept = Some((factor, allocation));
             }
             Ok::<f64, PlanningError>((cost / budget).ln())
         };
@@ -458,17 +477,17 @@ impl<'a> Problem<'a> {
             order = t;
             Ok::<f64, PlanningError>((cost / budget).ln())
         })?;
-        let guess = if let Crossing::Between(_, factor) = guess { factor } else { 1.0 };
+        let guess = if let RootBracket::Between(_, factor) = guess { factor } else { 1.0 };
         let near = if self.rows.len() <= FEW { NEAR_FACTOR } else { NEAR_ENOUGH };
         let place = Search { guess, stride: 1.003, range, power: 1.0, near };
-        if search(place, excess)? == Crossing::Above {
+        if search(place, excess)? == RootBracket::Above {
             let least = self.least(choice, (MOST_FACTOR, Side::Keeps), None)?;
             return Err(PlanningError::OverBudget { budget, least });
         }
         kept.ok_or(PlanningError::OverBudget { budget, least: f64::INFINITY })
     }
 
-    /// A factor a little below, at which the budget is proved to be broken; zero if none was found.
+    /// A factor a little below, at which the budget is proved to be exceeded; zero if none was found.
     fn proved(
         &self,
         choice: &[usize],
@@ -476,7 +495,8 @@ impl<'a> Problem<'a> {
         (budget, known): (f64, &Answer),
     ) -> Result<f64, PlanningError> {
         let Bracket { lower, upper } = known.bracket;
-        // Hardly less, or less by what half-widths are uneven by and what the lower end of costs is short of them.
+        // The first step is tiny, or as large as the unevenness of half-widths plus the relative width of the cost's
+        // bracket.
         let uneven =
             self.rows.iter().zip(choice).filter_map(|(row, choice)| row.families.get(*choice));
         let uneven = uneven.map(Family::slack).fold(0.0, f64::max);
@@ -484,7 +504,7 @@ impl<'a> Problem<'a> {
         let near = self.rows.len() <= FEW && known.bracket.relative_width() < 1e-4;
         let mut less = if near { NEAR_FACTOR } else { beside };
         while less < 0.5 {
-            self.composer.pace().trial()?;
+            self.composer.progress().trial()?;
             let trial = factor * (1.0 - less);
             if self.least(choice, (trial, Side::Misses), Some(*known))? > budget {
                 return Ok(trial);
@@ -496,10 +516,10 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// The ways in which a question can be answered in a study.
-fn families(wanted: &Wanted, study: &Study) -> Result<Rc<Vec<Family>>, StudyError> {
+/// All ways to answer a query in a study.
+fn families(wanted: &QueryRequest, study: &Study) -> Result<Rc<Vec<Family>>, StudyError> {
     let mut families = Family::all(wanted, study.public())?;
-    // At delta zero there is no Gaussian noise.
+    // Gaussian noise needs a delta above zero.
     families.retain(|family| study.budget().allows(family.noise));
     if families.is_empty() {
         let problem = "is gaussian, and the study's delta is 0; legal: laplace, or a delta above 0";
@@ -508,34 +528,37 @@ fn families(wanted: &Wanted, study: &Study) -> Result<Rc<Vec<Family>>, StudyErro
     Ok(Rc::new(families))
 }
 
-/// Questions asked again are looked for among so many.
+/// The number of recent queries among which an equal one is searched for.
 const RECENT: usize = 64;
-/// Single exchanges are tried among so many rows.
+/// The most rows for which single exchanges are tried.
 const FEW: usize = 12;
-/// An order to begin with: about that of epsilon 1 at delta 10^-6.
+/// The order at which searches start: about that of epsilon 1 at delta 10^-6.
 pub(crate) const START: f64 = 20.0;
-/// How near to the least factor the search comes: of few rows, and of many, whose factor is not known as well.
+/// The relative accuracy of the least factor: for few rows, and for many, whose costs are not known as accurately.
 const NEAR_FACTOR: f64 = 1e-6;
 const NEAR_ENOUGH: f64 = 1e-5;
 const LEAST_FACTOR: f64 = 1e-100;
 const MOST_FACTOR: f64 = 1e100;
 
 impl Row {
-    /// A row with the families that can keep to what is pinned: one at least.
-    fn new(families: Rc<Vec<Family>>, wish: Wish) -> Result<Self, StudyError> {
-        let mut row = Self { families, wish, count: None };
-        let field = match wish {
-            Wish::Kept(_) => "error",
-            Wish::Level(_) => "epsilon",
-            Wish::Error(_) | Wish::Weight(_) => return Ok(row),
+    /// A row with the families that can meet its pinned error or level; an error if there are none.
+    fn new(families: Rc<Vec<Family>>, target: AccuracyTarget) -> Result<Self, StudyError> {
+        let mut row = Self { families, target, count: None };
+        let field = match target {
+            AccuracyTarget::PinnedError(_) => "error",
+            AccuracyTarget::PinnedLevel(_) => "epsilon",
+            AccuracyTarget::Error(_) | AccuracyTarget::Weight(_) => return Ok(row),
         };
-        let within = |family: &Family| match wish {
-            Wish::Level(level) => (family.range().0..=family.range().1).contains(&level),
+        let within = |family: &Family| match target {
+            AccuracyTarget::PinnedLevel(level) => {
+                (family.range().0..=family.range().1).contains(&level)
+            }
             _ => matches!(row.level(family, 1.0, Side::Keeps), Ok(Some(_))),
         };
         let can: Vec<bool> = row.families.iter().map(within).collect();
         if !can.contains(&true) {
-            let problem = "cannot be had with any noise; legal: a larger error, or another epsilon";
+            let problem =
+                "cannot be reached with any noise; legal: a larger error, or another epsilon";
             return Err(StudyError::new(field, problem));
         }
         if can.contains(&false) {
@@ -545,13 +568,13 @@ impl Row {
         Ok(row)
     }
 
-    /// The level of a family at a factor. What is pinned does not move.
+    /// The level of a family at a factor. Pinned errors and levels do not depend on the factor.
     fn level(&self, family: &Family, factor: f64, side: Side) -> Result<Option<f64>, Error> {
-        let error = match self.wish {
-            Wish::Error(error) => error * factor,
-            Wish::Kept(error) => error,
-            Wish::Level(level) => return Ok(Some(level)),
-            Wish::Weight(_) => return Ok(None),
+        let error = match self.target {
+            AccuracyTarget::Error(error) => error * factor,
+            AccuracyTarget::PinnedError(error) => error,
+            AccuracyTarget::PinnedLevel(level) => return Ok(Some(level)),
+            AccuracyTarget::Weight(_) => return Ok(None),
         };
         match side {
             Side::Keeps => family.level(error),

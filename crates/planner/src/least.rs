@@ -1,76 +1,81 @@
-//! How small the weighted sum of errors can be at all: a bound from below, by Lagrange's multipliers.
+//! Lower bounds on the weighted sum of errors, by Lagrange multipliers.
 
 use crate::cost::CostError;
 use crate::family::Family;
-use crate::fit::{PlanningError, Problem, Row, Setting};
+use crate::fit::{Allocation, PlanningError, Problem, Row};
 use crate::plane::Plane;
-use crate::root::{Crossing, Search, search};
-use crate::shadow::{Kind, Relaxed, Shadow, broken_up_to};
-use crate::study::{Study, Wish};
-use crate::sum::{self, Aim};
+use crate::root::{RootBracket, Search, search};
+use crate::shadow::{Shadow, ShadowKind, ShadowRule, broken_up_to};
+use crate::study::{AccuracyTarget, Study};
+use crate::sum::{self, SumTerm};
 use crate::tangent::{Tangent, directions, tangent, together};
-use counterpoint::quantity::Noise as Scale;
+use counterpoint::quantity::NoiseScale as Scale;
 use counterpoint::{Bracket, Count, Epsilon, Mechanism, Release, Sensitivity};
 use counterpoint_mechanisms::Error;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What is proved about the smallest weighted sum of errors within the budget.
+/// A lower bound on the weighted sum of errors of all plans within the budget.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Least {
-    /// No levels of noise that keep the budget have a smaller sum.
+pub enum SumBound {
+    /// No levels of noise within the budget have a smaller sum.
     Proved {
-        /// The sum.
+        /// The bound.
         sum: f64,
-        /// Whether that is so with all kinds of noise, and not only with those of the plan.
+        /// True if the bound holds for all kinds of noise, and not only for those of the plan.
         any_noise: bool,
     },
-    /// Nothing.
+    /// No bound is known.
     Unknown {
-        /// Why.
+        /// The reason.
         reason: &'static str,
     },
 }
 
-/// Bounds have at most so many directions.
+/// The most directions of a plane.
 const MOST_DIRECTIONS: usize = 64;
-/// So many ways to choose kinds of noise are gone through.
+/// The most choices of kinds of noise that are all tried.
 const MOST_CHOICES: usize = 8;
-/// So often a plane touches where the last one has the least.
+/// The number of planes; each touches where the bound of the one before is reached.
 const ROUNDS: usize = 4;
-/// Smoothing takes this share of epsilon.
+/// The share of epsilon that smoothing takes.
 const TAKEN: f64 = 1e-4;
 
-/// A bound on the sums of all settings within the budget: of these kinds of noise, or of all where there are few.
+/// Bounds the sums of all allocations within the budget: for these kinds of noise, or for all kinds if there are few
+/// choices.
 pub(crate) fn of(
     problem: &Problem<'_>,
     study: &Study,
-    (budget, setting): (f64, &Setting),
-) -> Result<Least, PlanningError> {
-    let aims = sum::aims(problem, study);
-    let bound = |setting: &Setting| match Bound::new(problem, &aims, (budget, setting))? {
+    (budget, allocation): (f64, &Allocation),
+) -> Result<SumBound, PlanningError> {
+    let terms = sum::terms(problem, study);
+    let bound = |allocation: &Allocation| match LagrangeBound::new(
+        problem,
+        &terms,
+        (budget, allocation),
+    )? {
         Ok(bound) => bound.best(),
         Err(reason) => Ok(Err(reason)),
     };
-    let mut least = match bound(setting)? {
+    let mut least = match bound(allocation)? {
         Ok(sum) => sum,
-        Err(reason) => return Ok(Least::Unknown { reason }),
+        Err(reason) => return Ok(SumBound::Unknown { reason }),
     };
     let ways = problem.rows.iter().map(|row| row.families.len());
     if ways.fold(1_usize, usize::saturating_mul) > MOST_CHOICES {
-        return Ok(Least::Proved { sum: least, any_noise: false });
+        return Ok(SumBound::Proved { sum: least, any_noise: false });
     }
-    for choice in choices(problem).into_iter().filter(|choice| *choice != setting.choice) {
+    for choice in choices(problem).into_iter().filter(|choice| *choice != allocation.choice) {
         match bound(&sum::about(problem, study, (&choice, budget))?)? {
             Ok(sum) => least = least.min(sum),
-            Err(_) => return Ok(Least::Proved { sum: least, any_noise: false }),
+            Err(_) => return Ok(SumBound::Proved { sum: least, any_noise: false }),
         }
     }
-    Ok(Least::Proved { sum: least, any_noise: true })
+    Ok(SumBound::Proved { sum: least, any_noise: true })
 }
 
-/// All ways to choose a kind of noise for each row.
+/// All choices of one kind of noise for each row.
 fn choices(problem: &Problem<'_>) -> Vec<Vec<usize>> {
     let with = |all: Vec<Vec<usize>>, row: &Row| {
         let next = |before: &Vec<usize>| {
@@ -82,96 +87,96 @@ fn choices(problem: &Problem<'_>) -> Vec<Vec<usize>> {
     problem.rows.iter().fold(vec![Vec::new()], with)
 }
 
-/// Rows that are alike: their level is free.
-struct Free<'a> {
+/// Equal rows whose level is free.
+struct FreeRows<'a> {
     family: &'a Family,
-    aim: Aim,
+    term: SumTerm,
     many: u64,
     level: f64,
-    points: RefCell<Vec<Rc<Point>>>,
+    points: RefCell<Vec<Rc<LevelPoint>>>,
 }
 
-/// What runs at a level.
+/// One level of a row.
 #[derive(Debug)]
-struct Point {
+struct LevelPoint {
     level: f64,
-    /// What it adds to the sum.
+    /// The row's term of the sum at this level.
     value: f64,
-    /// No more than any higher level's noise, or its own, adds to it where there is more.
+    /// A lower bound on the row's term at this level and at every lower one, where there is more noise.
     at_least: f64,
     shadows: Vec<Shadow>,
-    /// Whether it breaks the budget by itself, and so do all higher levels.
+    /// True if this level exceeds the budget by itself, as every higher level then does.
     breaks: bool,
 }
 
-/// All that a bound for given kinds of noise needs.
-struct Bound<'a> {
+/// A bound for given kinds of noise.
+struct LagrangeBound<'a> {
     problem: &'a Problem<'a>,
-    relaxed: Relaxed,
-    /// What noise alone must keep to.
+    shadow_rule: ShadowRule,
+    /// The (epsilon, delta) that each release alone must keep to.
     within: (f64, f64),
-    /// The epsilon and the delta that shadows keep to.
+    /// The epsilon and the delta that all shadows together must keep to.
     epsilon: f64,
     delta: f64,
-    /// How many releases of discrete Gaussian noise that leaves room for.
+    /// The number of releases of discrete Gaussian noise that these allow for.
     smoothed: u64,
-    free: Vec<Free<'a>>,
+    free: Vec<FreeRows<'a>>,
     fixed: Vec<Shadow>,
 }
 
-impl<'a> Bound<'a> {
+impl<'a> LagrangeBound<'a> {
     fn new(
         problem: &'a Problem<'a>,
-        aims: &[Aim],
-        (budget, setting): (f64, &Setting),
+        terms: &[SumTerm],
+        (budget, allocation): (f64, &Allocation),
     ) -> Result<Result<Self, &'static str>, PlanningError> {
         let Some(within) = problem.composer.most_within(budget) else {
-            return Ok(Err("everything keeps to the delta that the sample is to have"));
+            return Ok(Err("all noise keeps to the delta of the sample"));
         };
-        let all = problem.all(setting)?;
+        let all = problem.all(allocation)?;
         let discrete =
             |release: &&Release| matches!(release.mechanism, Mechanism::DiscreteGaussian { .. });
         let smoothed = all.iter().filter(discrete).map(|release| release.count.get()).sum();
         let delta = without_leaks(problem, within.1);
         let pure = delta <= 0.0;
         let taken = if smoothed > 0 && !pure { TAKEN * within.0 } else { 0.0 };
-        let relaxed = Relaxed::new(pure, TAKEN * within.0, smoothed);
+        let shadow_rule = ShadowRule::new(pure, TAKEN * within.0, smoothed);
         let mut fixed: Vec<Shadow> =
-            problem.held_back.iter().map(|release| relaxed.of(release)).collect();
-        let mut free: Vec<Free<'a>> = Vec::new();
-        let rows = problem.rows.iter().zip(&setting.choice).zip(&setting.levels).zip(aims);
-        for (((row, choice), &level), aim) in rows {
+            problem.held_back.iter().map(|release| shadow_rule.of(release)).collect();
+        let mut free: Vec<FreeRows<'a>> = Vec::new();
+        let rows = problem.rows.iter().zip(&allocation.choice).zip(&allocation.levels).zip(terms);
+        for (((row, choice), &level), term) in rows {
             let Some(family) = row.families.get(*choice) else { continue };
-            let level = match row.wish {
-                Wish::Weight(_) => {
-                    add(&mut free, Free::new(family, *aim, level));
+            let level = match row.target {
+                AccuracyTarget::Weight(_) => {
+                    add(&mut free, FreeRows::new(family, *term, level));
                     continue;
                 }
-                Wish::Level(level) => level,
-                // No lower level keeps to what is pinned.
-                Wish::Kept(error) | Wish::Error(error) => {
+                AccuracyTarget::PinnedLevel(level) => level,
+                // No lower level meets the pinned error.
+                AccuracyTarget::PinnedError(error) | AccuracyTarget::Error(error) => {
                     family.level_below(error)?.unwrap_or(family.range().1)
                 }
             };
-            fixed.extend(family.releases(level)?.iter().map(|release| relaxed.of(release)));
+            fixed.extend(family.releases(level)?.iter().map(|release| shadow_rule.of(release)));
         }
         let mut kinds = free.iter().map(|free| free.family.error(free.level));
         if kinds.any(|error| error.is_ok_and(f64::is_infinite)) {
             return Ok(Err("an error depends on the data"));
         }
         let (epsilon, delta) = (within.0 + taken, delta * taken.exp() * (1.0 + 1e-12));
-        Ok(Ok(Self { problem, relaxed, within, epsilon, delta, smoothed, free, fixed }))
+        Ok(Ok(Self { problem, shadow_rule, within, epsilon, delta, smoothed, free, fixed }))
     }
 
-    /// The best bound of some planes.
+    /// The best bound of several planes.
     fn best(&self) -> Result<Result<f64, &'static str>, PlanningError> {
         let mut levels: Vec<f64> = self.free.iter().map(|free| free.level).collect();
         let mut best = 0.0;
         for _ in 0..ROUNDS {
             let Some(noises) = self.point(&levels)? else {
-                return Ok(Err("none of this noise is known to show anything"));
+                return Ok(Err("no lower bound is known for this noise"));
             };
-            if !self.relaxed.pure && directions(&noises) > MOST_DIRECTIONS {
+            if !self.shadow_rule.pure && directions(&noises) > MOST_DIRECTIONS {
                 return Ok(Err("there are more than 64 different levels of noise"));
             }
             let smoothed = noises.iter().filter(|noise| noise.smoothed).map(|noise| noise.count);
@@ -190,10 +195,10 @@ impl<'a> Bound<'a> {
         Ok(Ok(best))
     }
 
-    /// What the free rows at these levels and the fixed ones show, the free rows' noise being scaled until the
-    /// budget is spent: a point to touch at, none being wrong. `None` if it is nothing.
+    /// The shadows of the free rows at these levels and of the fixed releases. The levels of the free rows are scaled
+    /// until the budget is spent. Every point gives a valid plane. `None` if all levels are zero.
     fn point(&self, levels: &[f64]) -> Result<Option<Vec<Shadow>>, PlanningError> {
-        let at = |(free, level): (&Free<'_>, &f64)| -> Result<Vec<Shadow>, Error> {
+        let at = |(free, level): (&FreeRows<'_>, &f64)| -> Result<Vec<Shadow>, Error> {
             let times = |shadow: Shadow| Shadow { count: shadow.count * free.many, ..shadow };
             let shadows = &self.look(free, *level)?.shadows;
             Ok(shadows.iter().copied().map(times).collect())
@@ -207,14 +212,14 @@ impl<'a> Bound<'a> {
             let times = |shadow: &Shadow| Shadow { level: shadow.level * factor, ..*shadow };
             shadows.iter().map(times).chain(self.fixed.iter().copied()).collect::<Vec<_>>()
         };
-        // Near the budget is enough; from there on no more is asked.
+        // A point near the budget suffices; once it is found, the search computes no further costs.
         let mut near: Option<f64> = None;
         let short = |factor: f64| {
             if let Some(near) = near {
                 return Ok(if factor < near { 1e-3 } else { -1e-3 });
             }
             let spent = self.spent(&scaled(factor))?;
-            let short = (self.aim() / spent).ln();
+            let short = (self.budget() / spent).ln();
             if short.abs() < 0.01 {
                 near = Some(factor);
             }
@@ -225,34 +230,34 @@ impl<'a> Bound<'a> {
         let found = search(place, short)?;
         let factor = match (near, found) {
             (Some(near), _) => near,
-            (None, Crossing::Between(_, factor)) => factor,
+            (None, RootBracket::Between(_, factor)) => factor,
             _ => 1.0,
         };
         Ok(Some(scaled(factor)))
     }
 
-    /// How much of [`Self::aim`] noises spend, about.
+    /// Estimates the part of [`Self::budget`] that noises spend.
     fn spent(&self, noises: &[Shadow]) -> Result<f64, CostError> {
-        match self.relaxed.pure {
+        match self.shadow_rule.pure {
             true => Ok(added(noises)),
             false => Ok(self.delta_of(&together(noises))?.upper),
         }
     }
 
-    fn aim(&self) -> f64 {
-        if self.relaxed.pure { self.epsilon } else { self.delta }
+    fn budget(&self) -> f64 {
+        if self.shadow_rule.pure { self.epsilon } else { self.delta }
     }
 
-    /// A plane above what noises leave of the budget: F - ln(1 - delta), or, at delta zero, of epsilon.
+    /// A plane above the remaining budget: F - ln(1 - delta), or the remaining epsilon where delta is zero.
     fn plane(&self, noises: Vec<Shadow>) -> Result<Plane, CostError> {
-        let Tangent { here, slopes } = match self.relaxed.pure {
+        let Tangent { here, slopes } = match self.shadow_rule.pure {
             true => Tangent {
                 here: (self.epsilon - added(&noises)) + 1e-12 * self.epsilon,
                 slopes: vec![(-1.0, -1.0); noises.len()],
             },
             false => tangent(&noises, &|noises: &[Shadow]| self.delta_of(noises))?,
         };
-        let least = if self.relaxed.pure { 0.0 } else { (-self.delta).ln_1p() * (1.0 + 1e-14) };
+        let least = if self.shadow_rule.pure { 0.0 } else { (-self.delta).ln_1p() * (1.0 + 1e-14) };
         Ok(Plane { left: here - least, noises, slopes })
     }
 
@@ -260,21 +265,21 @@ impl<'a> Bound<'a> {
         let release = |noise: &Shadow| {
             let (scale, sensitivity) = (Scale::new(1.0).ok()?, Sensitivity::new(noise.level).ok()?);
             let mechanism = match noise.kind {
-                Kind::Laplace => Mechanism::Laplace { scale, sensitivity },
-                Kind::Gaussian => Mechanism::Gaussian { sigma: scale, sensitivity },
+                ShadowKind::Laplace => Mechanism::Laplace { scale, sensitivity },
+                ShadowKind::Gaussian => Mechanism::Gaussian { sigma: scale, sensitivity },
             };
             Some(Release::from((mechanism, Count::new(noise.count).ok()?)))
         };
         let releases: Vec<Release> = noises.iter().filter_map(release).collect();
         match Epsilon::new(self.epsilon) {
             Ok(epsilon) => self.problem.composer.delta_at(&releases, epsilon),
-            // No bound comes of it.
+            // This bracket gives no bound.
             Err(_) => Ok(Bracket { lower: 0.0, upper: 1.0 }),
         }
     }
 
-    /// The best multiplier's bound, and the levels at which it is reached. Any multiplier's is one, and they are concave
-    /// in it.
+    /// The bound of the best multiplier, and the levels at which it is reached. Every multiplier gives a bound, and the
+    /// bounds are concave in the multiplier.
     fn dual(&self, plane: &Plane) -> Result<(f64, Vec<f64>), PlanningError> {
         let start = self.multiplier(plane)?;
         let mut looks: Vec<(f64, f64, Vec<f64>)> = Vec::new();
@@ -309,7 +314,7 @@ impl<'a> Bound<'a> {
         self.lagrange(plane, start * power.exp(), CLOSELY)
     }
 
-    /// About the multiplier: errors are inverse to levels.
+    /// Estimates the best multiplier, taking errors to be inverse to levels.
     fn multiplier(&self, plane: &Plane) -> Result<f64, Error> {
         let values =
             self.free.iter().map(|free| Ok(free.many as f64 * self.look(free, free.level)?.value));
@@ -319,8 +324,9 @@ impl<'a> Bound<'a> {
         Ok(if fall > 0.0 { sum / fall } else { 1.0 })
     }
 
-    /// No setting within the budget has a smaller sum than that of the least of each row's value and so many times what
-    /// the plane says it takes, less so many times what is left: both in favour of the setting.
+    /// A lower bound on the sum of every allocation within the budget: for each row the least of its term plus the
+    /// multiplier times the budget that it takes by the plane, all added up, less the multiplier times the remaining
+    /// budget.
     fn lagrange(
         &self,
         plane: &Plane,
@@ -341,27 +347,29 @@ impl<'a> Bound<'a> {
             levels.push(level);
         }
         let left = multiplier * plane.left;
-        // Far more than rounding can have done.
+        // The subtraction is far larger than any rounding error.
         Ok((sum - left - 1e-10 * (size + left.abs()), levels))
     }
 
-    /// No more than the least of a row's value and its price over all levels, and about where that is.
+    /// A lower bound on the least of a row's term plus its price over all levels, and about the level where it is
+    /// reached.
     ///
-    /// Between two levels the value is no less than the upper one's, its unevenness apart, and the price no less than
-    /// that of the lower one's noise. Such cells are halved until the lowest of them is hardly below a level's own.
+    /// Between two levels, the term is at least that of the upper level (less its unevenness), and the price at least
+    /// that of the lower level's noise. Such cells are halved until the lowest cell is hardly below the value at a
+    /// level.
     fn least(
         &self,
-        free: &Free<'_>,
+        free: &FreeRows<'_>,
         near: f64,
         price: impl Fn(&[Shadow]) -> f64,
     ) -> Result<(f64, f64), PlanningError> {
         let near = near * self.look(free, free.level)?.value;
-        let points: Vec<Rc<Point>> =
+        let points: Vec<Rc<LevelPoint>> =
             free.points.borrow().iter().filter(|point| !point.breaks).map(Rc::clone).collect();
-        // Those of the first level that breaks the budget are part of the last cell.
+        // The first level that exceeds the budget ends the last cell.
         let next = free.points.borrow().get(points.len()).map(Rc::clone);
-        let own = |point: &Point| (point.at_least + price(&point.shadows), point.level);
-        let cell = |low: &Rc<Point>, high: &Rc<Point>| {
+        let own = |point: &LevelPoint| (point.at_least + price(&point.shadows), point.level);
+        let cell = |low: &Rc<LevelPoint>, high: &Rc<LevelPoint>| {
             let value = high.at_least + price(&lesser(&low.shadows, &high.shadows));
             (value, Rc::clone(low), Rc::clone(high))
         };
@@ -370,7 +378,7 @@ impl<'a> Bound<'a> {
         let highs = points.iter().skip(1).chain(&next);
         let mut cells: Vec<_> =
             points.iter().zip(highs).map(|(low, high)| cell(low, high)).collect();
-        // Below the least level nothing need be shown, and above the most there need not be an error.
+        // Below the least level the noise may have level 0; above the largest level the term may be 0.
         let below = points.first().or(next.as_ref()).map(|first| first.at_least + price(&[]));
         let above = points.last().filter(|_| next.is_none()).map(|last| price(&last.shadows));
         let beyond = below.into_iter().chain(above).fold(f64::INFINITY, f64::min);
@@ -395,8 +403,8 @@ impl<'a> Bound<'a> {
         Ok((least, best.1))
     }
 
-    /// What runs at a level, looked up if it was looked at before.
-    fn look(&self, free: &Free<'_>, level: f64) -> Result<Rc<Point>, Error> {
+    /// The point of a level, computed once.
+    fn look(&self, free: &FreeRows<'_>, level: f64) -> Result<Rc<LevelPoint>, Error> {
         if free.points.borrow().is_empty() {
             let (least, most) = free.family.range();
             let inner = std::iter::successors(Some(least), |level| Some(level * 1.3));
@@ -415,56 +423,56 @@ impl<'a> Bound<'a> {
         Ok(point)
     }
 
-    fn made(&self, free: &Free<'_>, level: f64) -> Result<Point, Error> {
+    fn made(&self, free: &FreeRows<'_>, level: f64) -> Result<LevelPoint, Error> {
         let releases = free.family.releases(level)?;
         let error = free.family.error(level)?;
         let slack = free.family.slack_at(&releases);
         let breaks = |release: &Release| match &release.mechanism {
-            Mechanism::DiscreteGaussian { sigma, sensitivity } if !self.relaxed.pure => {
-                let most = (8.0 * self.relaxed.smooth).sqrt();
+            Mechanism::DiscreteGaussian { sigma, sensitivity } if !self.shadow_rule.pure => {
+                let most = (8.0 * self.shadow_rule.smooth).sqrt();
                 sigma.get() < most * 1.1
                     && sigma.get() * (1.0 + 1e-6)
                         < broken_up_to(sensitivity.get(), self.within, most)
             }
             _ => false,
         };
-        Ok(Point {
+        Ok(LevelPoint {
             level,
-            value: free.aim.of(error),
-            at_least: free.aim.of(error / (1.0 + slack)) * (1.0 - 1e-12),
-            shadows: releases.iter().map(|release| self.relaxed.of(release)).collect(),
+            value: free.term.of(error),
+            at_least: free.term.of(error / (1.0 + slack)) * (1.0 - 1e-12),
+            shadows: releases.iter().map(|release| self.shadow_rule.of(release)).collect(),
             breaks: releases.iter().any(breaks),
         })
     }
 }
 
-/// Levels of one row that are looked at for one multiplier.
+/// The most levels of one row that are computed for one multiplier.
 const MOST_LOOKS: usize = 1000;
-/// How near to a row's least value the bound on it comes: while multipliers are compared, and then.
+/// The relative accuracy of a row's bound: while multipliers are compared, and in the end.
 const ROUGHLY: f64 = 5e-4;
 const CLOSELY: f64 = 5e-5;
 
-impl<'a> Free<'a> {
-    fn new(family: &'a Family, aim: Aim, level: f64) -> Self {
-        Self { family, aim, many: 1, level, points: RefCell::default() }
+impl<'a> FreeRows<'a> {
+    fn new(family: &'a Family, term: SumTerm, level: f64) -> Self {
+        Self { family, term, many: 1, level, points: RefCell::default() }
     }
 
     fn is_like(&self, other: &Self) -> bool {
         std::ptr::eq(self.family, other.family)
             && self.level.to_bits() == other.level.to_bits()
-            && self.aim.weight.to_bits() == other.aim.weight.to_bits()
+            && self.term.weight.to_bits() == other.term.weight.to_bits()
     }
 }
 
-/// One row more: rows of one question, weight and level are taken together.
-fn add<'a>(all: &mut Vec<Free<'a>>, free: Free<'a>) {
+/// Adds a row. Rows with equal query, weight and level are counted together.
+fn add<'a>(all: &mut Vec<FreeRows<'a>>, free: FreeRows<'a>) {
     match all.iter_mut().find(|other| other.is_like(&free)) {
         Some(same) => same.many += 1,
         None => all.push(free),
     }
 }
 
-/// The delta that is left to all but the leaks of what is held back: 1 - delta is the product of theirs and the rest's.
+/// The delta that remains for all releases but the held-back ones' leaks: 1 - delta is the product over both.
 fn without_leaks(problem: &Problem<'_>, delta: f64) -> f64 {
     let leak = |release: &Release| match &release.mechanism {
         Mechanism::ApproxDp(guarantee) => guarantee.delta.get(),
@@ -474,12 +482,12 @@ fn without_leaks(problem: &Problem<'_>, delta: f64) -> f64 {
     problem.held_back.iter().map(leak).fold(delta, without)
 }
 
-/// All levels, added up.
+/// The sum of all levels.
 fn added(noises: &[Shadow]) -> f64 {
     noises.iter().map(|noise| noise.level * noise.count as f64).sum()
 }
 
-/// What both of two levels show at least; nothing where they are of different kinds.
+/// A lower bound on the noise of both levels; level 0 where their kinds differ.
 fn lesser(one: &[Shadow], other: &[Shadow]) -> Vec<Shadow> {
     let of = |(one, other): (&Shadow, &Shadow)| {
         let same = (one.kind, one.smoothed, one.count) == (other.kind, other.smoothed, other.count);

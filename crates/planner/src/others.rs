@@ -1,22 +1,22 @@
-//! What other theorems make of the same study: tools that add up epsilons have Laplace noise.
+//! The same study by other theorems: their bounds on the cost, with Laplace noise, as in tools that add up epsilons.
 
 use crate::family::Family;
-use crate::fit::{Problem, Row, Setting};
-use crate::root::{Crossing, Search, search};
-use crate::study::{Ask, Noise, Study, Wanted, Wish};
+use crate::fit::{Allocation, Problem, Row};
+use crate::root::{RootBracket, Search, search};
+use crate::study::{AccuracyTarget, Noise, QueryRequest, StatisticContent, Study};
 use counterpoint::Release;
 use counterpoint::theorem::Theorem;
 use std::rc::Rc;
 
-/// What another theorem makes of a study.
+/// The cost of a study by another theorem.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Other {
-    /// Its name.
+pub struct TheoremCost {
+    /// The theorem's name.
     pub theorem: &'static str,
-    /// What it says the wanted errors, or those of the plan, cost with Laplace noise.
+    /// The theorem's epsilon for the requested errors, or for those of the plan, with Laplace noise.
     pub epsilon: Option<f64>,
-    /// By how much it would have had to multiply the wanted errors to keep the budget.
+    /// The factor by which the requested errors must be multiplied to keep the budget by this theorem.
     pub factor: Option<f64>,
 }
 
@@ -26,21 +26,25 @@ const THEOREMS: [(&str, Theorem); 3] = [
     ("kov-closed-form", Theorem::KovClosedForm),
 ];
 
-/// Levels are found one by one for so many rows.
+/// The most rows whose levels are found one by one.
 const FEW: usize = 40;
 
-/// Each theorem's charge for the plan's errors with pure noise alone, and the factor it would have needed.
-pub(crate) fn of(study: &Study, problem: &Problem<'_>, targets: Option<Vec<Target>>) -> Vec<Other> {
+/// For each theorem, its cost of the plan's errors with pure noise alone, and the factor that it needs.
+pub(crate) fn of(
+    study: &Study,
+    problem: &Problem<'_>,
+    targets: Option<Vec<PureTarget>>,
+) -> Vec<TheoremCost> {
     let Some(rows) = targets.and_then(|targets| pure(study, problem, targets)) else {
         return Vec::new();
     };
     let budget = study.budget().epsilon.map(counterpoint::Epsilon::get);
-    let fits = problem.rows.iter().any(|row| matches!(row.wish, Wish::Error(_)));
+    let fits = problem.rows.iter().any(|row| matches!(row.target, AccuracyTarget::Error(_)));
     let wanted = found(problem, &rows, 1.0);
     let of = |(name, theorem): (&'static str, Theorem)| {
-        // Who stops gets no plan, and need not wait for this.
-        let _ = problem.composer.pace().trial();
-        let charge = |from: &Found, exactly: bool, factor: f64| {
+        // If the watcher stops here, there is no plan, and this result is not used.
+        let _ = problem.composer.progress().trial();
+        let charge = |from: &RowLevels, exactly: bool, factor: f64| {
             charged(problem, &rows, theorem, (from, exactly, factor))
         };
         let factor = budget.filter(|_| fits).zip(wanted.as_ref()).and_then(|(budget, wanted)| {
@@ -52,70 +56,73 @@ pub(crate) fn of(study: &Study, problem: &Problem<'_>, targets: Option<Vec<Targe
             needed(budget, (guess, 1.001), |factor| charge(&near, true, factor))
         });
         let epsilon = wanted.as_ref().and_then(|wanted| charge(wanted, false, 1.0));
-        Other { theorem: name, epsilon, factor }
+        TheoremCost { theorem: name, epsilon, factor }
     };
     THEOREMS.into_iter().map(of).collect()
 }
 
-/// A row with pure noise, and what that has to be as good as.
-struct Pure {
+/// A row with pure noise, and its target.
+struct PureRow {
     families: Rc<Vec<Family>>,
-    target: Target,
+    target: PureTarget,
 }
 
-impl Pure {
+impl PureRow {
     fn family(&self) -> Option<&Family> {
         self.families.iter().find(|family| family.noise != Noise::Gaussian)
     }
 }
 
-/// What pure noise has to be as good as.
+/// The accuracy that pure noise must match.
 #[derive(Clone, Copy)]
-pub(crate) enum Target {
-    /// A half-width, which moves with the factor.
-    Wanted(f64),
-    /// A half-width that stays.
+pub(crate) enum PureTarget {
+    /// A half-width that is multiplied by the factor.
+    Scaled(f64),
+    /// A half-width that does not depend on the factor.
     Fixed(f64),
-    /// Where no half-width holds for all data, as of regressions: noise of the same variance, which has this level.
+    /// The level of pure noise with the same variance. It is used where no half-width holds for all data, as for
+    /// regressions.
     Level(f64),
 }
 
-/// Each row with pure noise: also where a study prescribes Gaussian noise.
-fn pure(study: &Study, problem: &Problem<'_>, targets: Vec<Target>) -> Option<Vec<Pure>> {
+/// Each row with pure noise, even where the study prescribes Gaussian noise.
+fn pure(study: &Study, problem: &Problem<'_>, targets: Vec<PureTarget>) -> Option<Vec<PureRow>> {
     let rows = problem.rows.iter().zip(&problem.places).zip(targets);
-    let of = |((row, place), target): ((&Row, &usize), Target)| {
+    let of = |((row, place), target): ((&Row, &usize), PureTarget)| {
         if row.families.iter().any(|family| family.noise != Noise::Gaussian) {
-            return Some(Pure { families: Rc::clone(&row.families), target });
+            return Some(PureRow { families: Rc::clone(&row.families), target });
         }
-        let Ask::Query(wanted) = &study.statistics().get(*place)?.ask else { return None };
-        let wanted = Wanted { noise: Some(Noise::Laplace), ..wanted.clone() };
+        let StatisticContent::Query(wanted) = &study.statistics().get(*place)?.content else {
+            return None;
+        };
+        let wanted = QueryRequest { noise: Some(Noise::Laplace), ..wanted.clone() };
         let families = Family::all(&wanted, study.public()).ok()?;
-        Some(Pure { families: Rc::new(families), target })
+        Some(PureRow { families: Rc::new(families), target })
     };
     rows.map(of).collect()
 }
 
-/// What pure noise has to be as good as, for each row of a setting.
-pub(crate) fn targets(problem: &Problem<'_>, setting: &Setting) -> Option<Vec<Target>> {
-    let rows = problem.rows.iter().zip(&setting.choice).zip(&setting.levels);
+/// The targets of pure noise, for each row of an allocation.
+pub(crate) fn targets(problem: &Problem<'_>, allocation: &Allocation) -> Option<Vec<PureTarget>> {
+    let rows = problem.rows.iter().zip(&allocation.choice).zip(&allocation.levels);
     rows.map(|((row, choice), level)| target(row, *choice, *level)).collect()
 }
 
-fn target(row: &Row, choice: usize, level: f64) -> Option<Target> {
-    match row.wish {
-        Wish::Error(error) => return Some(Target::Wanted(error)),
-        Wish::Kept(error) => return Some(Target::Fixed(error)),
-        Wish::Level(_) | Wish::Weight(_) => {}
+fn target(row: &Row, choice: usize, level: f64) -> Option<PureTarget> {
+    match row.target {
+        AccuracyTarget::Error(error) => return Some(PureTarget::Scaled(error)),
+        AccuracyTarget::PinnedError(error) => return Some(PureTarget::Fixed(error)),
+        AccuracyTarget::PinnedLevel(_) | AccuracyTarget::Weight(_) => {}
     }
     let family = row.families.get(choice)?;
     let error = family.seen(level).ok()?;
     if error.is_finite() {
-        return Some(Target::Fixed(error));
+        return Some(PureTarget::Fixed(error));
     }
-    Some(Target::Level(match family.noise {
+    Some(PureTarget::Level(match family.noise {
         Noise::Gaussian => {
-            // k numbers share a multiplier m as k noises of sigma = m k^(1/2), and an epsilon as k scales of k / epsilon, whose
-            // deviation is 2^(1/2) as much.
+            // k numbers share a multiplier m as k noises of sigma = m k^(1/2). They share an epsilon as k scales of k /
+            // epsilon, each with a deviation of 2^(1/2) times the scale.
             let numbers = family.measurement(level).ok()?.noises().len();
             level * (2.0 * numbers as f64).sqrt()
         }
@@ -123,43 +130,43 @@ fn target(row: &Row, choice: usize, level: f64) -> Option<Target> {
     }))
 }
 
-/// The levels of rows at a factor, from which those at others follow: errors are taken to be inverse to levels, which they are but
-/// for whole numbers.
-struct Found {
+/// The levels of rows at a factor. Levels at other factors follow, since errors are inverse to levels, except where
+/// they are whole numbers.
+struct RowLevels {
     factor: f64,
     levels: Vec<f64>,
 }
 
-fn found(problem: &Problem<'_>, rows: &[Pure], factor: f64) -> Option<Found> {
-    let level = |row: &Pure| {
-        problem.composer.pace().look().ok()?;
+fn found(problem: &Problem<'_>, rows: &[PureRow], factor: f64) -> Option<RowLevels> {
+    let level = |row: &PureRow| {
+        problem.composer.progress().look().ok()?;
         match row.target {
-            Target::Wanted(error) => row.family()?.near_level(error * factor).ok()?,
-            Target::Fixed(error) => row.family()?.near_level(error).ok()?,
-            Target::Level(level) => Some(level),
+            PureTarget::Scaled(error) => row.family()?.near_level(error * factor).ok()?,
+            PureTarget::Fixed(error) => row.family()?.near_level(error).ok()?,
+            PureTarget::Level(level) => Some(level),
         }
     };
-    Some(Found { factor, levels: rows.iter().map(level).collect::<Option<_>>()? })
+    Some(RowLevels { factor, levels: rows.iter().map(level).collect::<Option<_>>()? })
 }
 
-/// The theorem's epsilon, secrecy of the sample included as in the plan's own, where every row has pure noise that keeps to so
-/// many times its error: by levels found at another factor, or, where it is told to and half-widths are not searched for, at this
-/// one.
+/// The theorem's epsilon, with the effect of a secret sample as in the plan's own cost, where pure noise meets the
+/// targets of all rows at `factor`. The levels are scaled from those at another factor. If `exactly`, they are computed
+/// for this factor, unless half-widths are found by a search.
 fn charged(
     problem: &Problem<'_>,
-    rows: &[Pure],
+    rows: &[PureRow],
     theorem: Theorem,
-    (from, exactly, factor): (&Found, bool, f64),
+    (from, exactly, factor): (&RowLevels, bool, f64),
 ) -> Option<f64> {
-    let releases = |(row, level): (&Pure, &f64)| -> Option<Vec<Release>> {
-        problem.composer.pace().look().ok()?;
+    let releases = |(row, level): (&PureRow, &f64)| -> Option<Vec<Release>> {
+        problem.composer.progress().look().ok()?;
         let family = row.family()?;
         let level = match row.target {
-            Target::Wanted(error) if exactly && !family.is_searched() => {
+            PureTarget::Scaled(error) if exactly && !family.is_searched() => {
                 family.level(error * factor).ok()??
             }
-            Target::Wanted(_) => level * from.factor / factor,
-            Target::Fixed(_) | Target::Level(_) => *level,
+            PureTarget::Scaled(_) => level * from.factor / factor,
+            PureTarget::Fixed(_) | PureTarget::Level(_) => *level,
         };
         family.releases(level).ok()
     };
@@ -171,7 +178,7 @@ fn charged(
     Some(problem.composer.outside(within))
 }
 
-/// The least factor with which a charge is within the budget.
+/// The least factor with which the cost is within the budget.
 fn needed(
     budget: f64,
     (guess, stride): (f64, f64),
@@ -180,7 +187,7 @@ fn needed(
     let excess = |factor: f64| charge(factor).map(|cost| (cost / budget).ln()).ok_or(());
     let place = Search { guess, stride, range: (1e-9, 1e9), power: 1.0, near: 3e-4 };
     match search(place, excess) {
-        Ok(Crossing::Between(_, factor)) => Some(factor),
+        Ok(RootBracket::Between(_, factor)) => Some(factor),
         _ => None,
     }
 }

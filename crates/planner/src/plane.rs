@@ -1,16 +1,16 @@
-//! A plane above what is left of a budget, and the parts of it that are single rows'.
+//! A plane above the remaining budget, and the facets of the plane for single rows.
 
 use crate::shadow::Shadow;
 
-/// What is left of the budget is at most this: `left` at the point, and for each noise the better of its two slopes
-/// times the way from its level.
+/// An upper bound on the remaining budget, linear in each noise's level on either side of a point: `left` at the point,
+/// plus, for each noise, the larger of its two slopes times the distance of its level from that at the point.
 pub(crate) struct Plane {
     pub(crate) left: f64,
     pub(crate) noises: Vec<Shadow>,
     pub(crate) slopes: Vec<(f64, f64)>,
 }
 
-/// The part of it that is one of so many rows'.
+/// The part of a plane for one of `many` equal rows.
 pub(crate) struct Facet<'a> {
     many: u64,
     noises: &'a [Shadow],
@@ -29,14 +29,14 @@ impl Plane {
 }
 
 impl Facet<'_> {
-    /// How much more than at the point is taken by such noise, at least.
+    /// A lower bound on the budget that this noise takes beyond that at the point.
     pub(crate) fn taken(&self, shadows: &[Shadow]) -> f64 {
         let of = |(place, (noise, slope)): (usize, (&Shadow, &(f64, f64)))| {
             let count = noise.count / self.many.max(1);
             let is_same = |own: &&Shadow| {
                 (own.kind, own.smoothed, own.count) == (noise.kind, noise.smoothed, count)
             };
-            // What is not alike shows nothing that counts here.
+            // Noise of another kind gives no bound, so it counts as level 0.
             let level = shadows.get(place).filter(is_same).map_or(0.0, |own| own.level);
             let way = level - noise.level;
             -(slope.0 * way).max(slope.1 * way) * count as f64
@@ -44,7 +44,7 @@ impl Facet<'_> {
         self.noises.iter().zip(self.slopes).enumerate().map(of).sum()
     }
 
-    /// How large its terms are.
+    /// The size of the terms, for rounding.
     pub(crate) fn size(&self) -> f64 {
         let of =
             |(noise, slope): (&Shadow, &(f64, f64))| -slope.0 * noise.level * noise.count as f64;
@@ -55,13 +55,14 @@ impl Facet<'_> {
 #[cfg(test)]
 mod tests {
     use super::Plane;
-    use crate::shadow::{Kind, Shadow};
+    use crate::shadow::{Shadow, ShadowKind};
 
-    /// Of two slopes the one that takes less, whichever way the level goes: with slopes from -3 to -2, a level from 1 up to
-    /// 2 takes 2 at least, and from 1 down to 0 gives back 3 at most.
+    /// Of two slopes, the bound uses the one that takes less in either direction: with slopes from -3 to -2, a level
+    /// from 1 up to 2 takes at least 2, and a level from 1 down to 0 gives back at most 3.
     #[test]
     fn less_is_never_taken_for_more() {
-        let noise = |level: f64| Shadow { kind: Kind::Laplace, level, count: 5, smoothed: false };
+        let noise =
+            |level: f64| Shadow { kind: ShadowKind::Laplace, level, count: 5, smoothed: false };
         for slopes in [(-3.0, -2.0), (-2.0, -3.0)] {
             let plane = Plane { left: 0.0, noises: vec![noise(1.0)], slopes: vec![slopes] };
             let facet = plane.facet(0, 1, 5);
@@ -70,8 +71,8 @@ mod tests {
                 facet.taken(&[own])
             };
             assert!((taken(2.0) - 2.0).abs() < 1e-12 && (taken(0.0) + 3.0).abs() < 1e-12);
-            // What is not alike shows nothing.
-            let other = Shadow { kind: Kind::Gaussian, count: 1, ..noise(2.0) };
+            // Noise of another kind gives no bound.
+            let other = Shadow { kind: ShadowKind::Gaussian, count: 1, ..noise(2.0) };
             assert!((facet.taken(&[other]) + 3.0).abs() < 1e-12);
         }
     }

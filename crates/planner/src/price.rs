@@ -1,12 +1,12 @@
-//! Estimates of what releases cost: for choosing between mechanisms, for sharing a budget out, and to begin searches
-//! near their ends. No answer rests on them.
+//! Estimates of the cost of releases, for choosing between mechanisms, for sharing out a budget, and for starting
+//! searches near their ends. No answer rests on them.
 
-use crate::root::{Crossing, Search, search};
+use crate::root::{RootBracket, Search, search};
 use counterpoint::{Mechanism, Release};
 use std::convert::Infallible;
 
-/// About how large epsilon is at a delta for a loss with this ln E[e^(t L)], and the order t that tells: the saddle
-/// point, the loss being nearly normal under the law tilted by it.
+/// Estimates the epsilon at a delta for a loss with this cumulant function ln E[e^(t L)], and the order t of its saddle
+/// point. The loss is taken to be normal under the law tilted by t.
 pub(crate) fn epsilon(delta: f64, start: f64, cumulant: impl Fn(f64) -> f64) -> (f64, f64) {
     let at = |t: f64| {
         let h = 0.01 * t;
@@ -19,21 +19,21 @@ pub(crate) fn epsilon(delta: f64, start: f64, cumulant: impl Fn(f64) -> f64) -> 
     let place = Search { guess: start, stride: 1.1, range: ORDERS, power: 0.1, near: 3e-3 };
     let value = |t: f64| Ok::<f64, Infallible>(at(t).1 - delta.ln());
     let t = match search(place, value) {
-        Ok(Crossing::Between(_, t)) => t,
-        Ok(Crossing::Below) => ORDERS.0,
-        Ok(Crossing::Above) => ORDERS.1,
+        Ok(RootBracket::Between(_, t)) => t,
+        Ok(RootBracket::Below) => ORDERS.0,
+        Ok(RootBracket::Above) => ORDERS.1,
         Err(never) => match never {},
     };
     (at(t).0, t)
 }
 
-/// Orders that are looked at.
+/// The orders among which the saddle point is searched for.
 const ORDERS: (f64, f64) = (1e-3, 1e6);
 
 /// e^(a^2 / 2) P(Z > a) of a standard normal variable, to a few digits.
 fn tilted(a: f64) -> f64 {
     let root = (2.0 * std::f64::consts::PI).sqrt();
-    // By Mills' ratio as a continued fraction, or by the series of P(0 < Z < a).
+    // Mills' ratio as a continued fraction, or the series of P(0 < Z < a).
     if a > 2.0 {
         return 1.0 / (root * (1..=20).rev().fold(a, |below, k| a + f64::from(k) / below));
     }
@@ -45,7 +45,7 @@ fn tilted(a: f64) -> f64 {
     0.5 * (0.5 * a * a).exp() - sum / root
 }
 
-/// ln E[e^(t L)] of all releases together, about: the Rényi divergence of order 1 + t, times t.
+/// Estimates ln E[e^(t L)] of all releases together: t times the Rényi divergence of order 1 + t.
 pub(crate) fn cumulant(releases: &[Release], t: f64) -> f64 {
     releases.iter().map(|release| one(&release.mechanism, t) * release.count.get() as f64).sum()
 }

@@ -1,41 +1,41 @@
-//! Where a falling function crosses zero.
+//! Finds where a decreasing function crosses zero.
 
-/// Where to look, and how closely.
+/// The start, the range and the accuracy of a search.
 pub(crate) struct Search {
     pub(crate) guess: f64,
-    /// The first stride from the guess, a factor above one: it is squared from step to step.
+    /// The ratio of the first step from the guess, above one. It is squared from step to step.
     pub(crate) stride: f64,
-    /// Nothing is looked at outside of this.
+    /// The range that is searched.
     pub(crate) range: (f64, f64),
-    /// About how the place depends on the value: with the exponential of so many times it.
+    /// The guessed relation of value and place: the crossing is at the place times e^(power * value).
     pub(crate) power: f64,
-    /// How near to each other the two ends are to be, relatively.
+    /// The relative distance of the two ends at which the search stops.
     pub(crate) near: f64,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Crossing {
-    /// Above zero at the first place, and not at the second.
+pub(crate) enum RootBracket {
+    /// The value is above zero at the first place, and not above zero at the second.
     Between(f64, f64),
-    /// Not above zero anywhere.
+    /// The value is above zero nowhere.
     Below,
-    /// Above zero everywhere.
+    /// The value is above zero everywhere.
     Above,
 }
 
-/// The crossing of a falling function: outward from the guess until it is between two places, then inward. Both ends
-/// were looked at.
+/// Brackets the crossing of a decreasing function: outward from the guess until the crossing is between two places,
+/// then inward. The function was evaluated at both ends.
 pub(crate) fn search<E>(
     Search { guess, mut stride, range: (least, most), power, near }: Search,
     mut value: impl FnMut(f64) -> Result<f64, E>,
-) -> Result<Crossing, E> {
+) -> Result<RootBracket, E> {
     let guess = guess.clamp(least, most);
     let first = value(guess)?;
     let (mut low, mut high) = ((guess, first), (guess, first));
     while low.1 <= 0.0 {
         if low.0 <= least {
-            return Ok(Crossing::Below);
+            return Ok(RootBracket::Below);
         }
         let next = (low.0 * (power * low.1.max(-3.0)).exp() / stride).max(least);
         (high, low) = (low, (next, value(next)?));
@@ -43,31 +43,32 @@ pub(crate) fn search<E>(
     }
     while high.1 > 0.0 {
         if high.0 >= most {
-            return Ok(Crossing::Above);
+            return Ok(RootBracket::Above);
         }
         let next = (high.0 * (power * high.1.min(3.0)).exp() * stride).min(most);
         (low, high) = (high, (next, value(next)?));
         stride = (stride * stride).min(64.0);
     }
-    inward(low, high, (near, Kind::Any), value)
+    inward(low, high, (near, FunctionShape::Any), value)
 }
 
-/// What a function is like between two places.
+/// The shape of a function between two places.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// It may jump: ends come nearer from both sides from the first look on.
+pub(crate) enum FunctionShape {
+    /// The function may jump, so both ends are moved from the first step on.
     Any,
-    /// It is nearly a straight line, or a step.
+    /// The function is nearly linear, or a step.
     Straight,
 }
 
-/// Halving and Illinois' method in logarithms of the place, until both ends are near. The value at each end is known.
+/// Narrows a bracket by bisection and the Illinois method, in the logarithm of the place. The values at both ends are
+/// known.
 pub(crate) fn inward<E>(
     (mut low, mut above): (f64, f64),
     (mut high, mut below): (f64, f64),
-    (near, kind): (f64, Kind),
+    (near, kind): (f64, FunctionShape),
     mut value: impl FnMut(f64) -> Result<f64, E>,
-) -> Result<Crossing, E> {
+) -> Result<RootBracket, E> {
     const MOST_LOOKS: usize = 200;
     let mut stalled = 0;
     let mut before = None;
@@ -80,14 +81,15 @@ pub(crate) fn inward<E>(
         let straight = stalled < 2 && share.is_finite();
         let place = match kind {
             _ if !straight => 0.5 * (from + to),
-            Kind::Any => from + share.clamp(1e-4, 1.0 - 1e-4) * (to - from),
-            Kind::Straight => closing(from + share * (to - from), (from, to), near),
+            FunctionShape::Any => from + share.clamp(1e-4, 1.0 - 1e-4) * (to - from),
+            FunctionShape::Straight => closing(from + share * (to - from), (from, to), near),
         };
         let place = place.exp().clamp(low, high);
         let found = value(place)?;
         let is_above = found > 0.0;
-        // An end that stays is taken for half as far, on a line if it stays twice.
-        let stays = kind == Kind::Any || before == Some(is_above);
+        // The value at an end that stays is halved; for nearly linear functions only when the end stays for the second
+        // time.
+        let stays = kind == FunctionShape::Any || before == Some(is_above);
         let kept = if straight && stays { 0.5 } else { 1.0 };
         let same = if is_above { above } else { below };
         if is_above {
@@ -96,7 +98,7 @@ pub(crate) fn inward<E>(
             (high, below, above) = (place, found, kept * above);
         }
         before = Some(is_above);
-        // Steps have the same value on the way to where they are.
+        // A step function has the same value up to the step.
         let flat = (found - same).abs() <= 1e-12 * same.abs();
         stalled = match (high / low).ln() > 0.5 * (to - from) {
             true if flat => 2,
@@ -104,10 +106,10 @@ pub(crate) fn inward<E>(
             false => 0,
         };
     }
-    Ok(Crossing::Between(low, high))
+    Ok(RootBracket::Between(low, high))
 }
 
-/// A place a little beyond where a crossing seems to be, seen from the nearer end, so that it is between the two.
+/// A place slightly beyond the apparent crossing, as seen from the nearer end, so that the crossing is enclosed.
 fn closing(place: f64, (from, to): (f64, f64), near: f64) -> f64 {
     let (before, after) = (place - from, to - place);
     let place = match before <= after {
@@ -124,7 +126,7 @@ mod tests {
     use super::*;
     use std::convert::Infallible;
 
-    fn crossing(kind: Kind, near: f64, of: impl Fn(f64) -> f64) -> (f64, f64, usize) {
+    fn crossing(kind: FunctionShape, near: f64, of: impl Fn(f64) -> f64) -> (f64, f64, usize) {
         let mut looks = 0;
         let place = Search { guess: 1.0, stride: 1.1, range: (1e-9, 1e9), power: 1.0, near: 0.3 };
         let mut look = |x| {
@@ -132,30 +134,30 @@ mod tests {
             Ok::<f64, Infallible>(of(x))
         };
         let found = match search(place, &mut look) {
-            Ok(Crossing::Between(low, high)) => {
+            Ok(RootBracket::Between(low, high)) => {
                 inward((low, of(low)), (high, of(high)), (near, kind), look)
             }
             found => found,
         };
-        let Ok(Crossing::Between(low, high)) = found else { panic!("{found:?}") };
+        let Ok(RootBracket::Between(low, high)) = found else { panic!("{found:?}") };
         assert!(of(low) > 0.0 && of(high) <= 0.0, "{low} {high}");
         assert!(high <= low * (1.0 + near), "{low} {high}");
         (low, high, looks)
     }
 
-    /// Smooth functions, with slopes that differ, and steps: between the ends, and soon.
+    /// Smooth functions with different slopes, and step functions: the crossing is enclosed after few evaluations.
     #[test]
     fn crossings_are_between_near_ends_and_found_soon() {
         for root in [0.003, 0.97, 1.0, 1.4, 250.0] {
             for (near, kind) in [1e-3, 1e-7]
                 .into_iter()
-                .flat_map(|near| [(near, Kind::Any), (near, Kind::Straight)])
+                .flat_map(|near| [(near, FunctionShape::Any), (near, FunctionShape::Straight)])
             {
-                // Twice as many as halving would take, or, on lines, fewer.
+                // At most twice the number of steps of bisection; fewer for nearly linear functions.
                 let check = |most: usize, of: &dyn Fn(f64) -> f64| {
                     let (low, high, looks) = crossing(kind, near, of);
                     assert!(low <= root && root <= high, "{root}: {low} {high}");
-                    let most = if kind == Kind::Any { 60 } else { most };
+                    let most = if kind == FunctionShape::Any { 60 } else { most };
                     assert!(looks <= most, "{root} {near}: {looks} looks, {most} at most");
                 };
                 check(10, &|x| (root / x).ln());

@@ -1,85 +1,90 @@
-//! What releases show at least: Laplace or Gaussian noise that can be made of what they show (theory 14.4).
+//! Shadows of releases: Laplace or Gaussian noise that can be computed from a release, and so reveals no more (theory
+//! 14.4).
 
 use counterpoint::{Mechanism, Release};
 use std::f64::consts::PI;
 
-/// Noise whose privacy is log-concave in its level, sensitivity over scale.
+/// A kind of noise whose privacy is log-concave in its level (sensitivity over scale).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ShadowKind {
     Laplace,
     Gaussian,
 }
 
-/// What a release shows at least: so often noise of this level.
+/// Noise that reveals no more than a release: `count` noises of a kind and a level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shadow {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ShadowKind,
     pub(crate) level: f64,
     pub(crate) count: u64,
-    /// Whether it is made of discrete Gaussian noise, nearly.
+    /// True if the shadow approximates discrete Gaussian noise.
     pub(crate) smoothed: bool,
 }
 
-/// How releases are relaxed within a study.
+/// The conversion of the releases of a study to shadows.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Relaxed {
-    /// Whether delta is zero: then only the largest losses matter.
+pub(crate) struct ShadowRule {
+    /// True if delta is zero. Only the largest losses then matter.
     pub(crate) pure: bool,
-    /// Which sigma^2 tau^2 / (sigma^2 + tau^2) discrete Gaussian noise and the noise tau that smooths it have.
+    /// The value sigma^2 tau^2 / (sigma^2 + tau^2) of discrete Gaussian noise sigma and the noise tau that smooths it.
     pub(crate) smooth: f64,
 }
 
-impl Relaxed {
-    /// With smoothing that takes this much of epsilon in all, for so many releases of discrete Gaussian noise.
+impl ShadowRule {
+    /// Chooses the smoothing so that it takes this much of epsilon in all, for this number of releases of discrete
+    /// Gaussian noise.
     ///
     /// With noise of variance tau^2 added, a discrete Gaussian's density is the normal one of variance sigma^2 + tau^2
-    /// within factors (1 - s)/(1 + s) and (1 + s), s = 2 q/(1 - q), q = e^(-2 pi^2 v), v as above (Poisson's summation).
+    /// within factors (1 - s)/(1 + s) and (1 + s). Here s = 2 q/(1 - q), q = e^(-2 pi^2 v), and v is [`Self::smooth`]
+    /// (Poisson summation).
     pub(crate) fn new(pure: bool, taken: f64, releases: u64) -> Self {
         let s = (0.5 * taken / releases.max(1) as f64).tanh().min(0.5);
-        // A little more than it takes.
+        // The factor rounds up.
         Self { pure, smooth: (1.0 + 1e-9) * -(s / (2.0 + s)).ln() / (2.0 * PI * PI) }
     }
 
-    /// What a release shows at least.
+    /// The shadow of a release.
     pub(crate) fn of(&self, release: &Release) -> Shadow {
-        let (mut kind, mut smoothed) = (Kind::Laplace, false);
+        let (mut kind, mut smoothed) = (ShadowKind::Laplace, false);
         let level = match &release.mechanism {
             _ if release.part.is_some() || release.rate.is_some() => 0.0,
             Mechanism::Laplace { scale, sensitivity } => sensitivity.get() / scale.get(),
-            // Laplace noise is geometric noise and noise that is independent of it.
+            // Laplace noise is geometric noise plus noise that is independent of it.
             Mechanism::Geometric { scale, sensitivity } => sensitivity.get() as f64 / scale.get(),
-            // Randomized response, of which all that is pure can be made.
+            // Randomized response, from which every pure mechanism can be computed.
             Mechanism::ApproxDp(guarantee) => guarantee.epsilon.get(),
-            // One of its pairs is randomized response with half of it; and some come as near to all of it as one likes.
+            // One of its pairs is randomized response with half the epsilon; and some pairs come arbitrarily close to
+            // all of it.
             Mechanism::Exponential { epsilon } if self.pure => epsilon.get(),
             Mechanism::Exponential { epsilon } => 0.5 * epsilon.get(),
             Mechanism::Gaussian { sigma, sensitivity } if !self.pure => {
-                kind = Kind::Gaussian;
+                kind = ShadowKind::Gaussian;
                 sensitivity.get() / sigma.get()
             }
             Mechanism::DiscreteGaussian { sigma, sensitivity } if !self.pure => {
-                (kind, smoothed) = (Kind::Gaussian, true);
+                (kind, smoothed) = (ShadowKind::Gaussian, true);
                 sensitivity.get() as f64 * self.smoothed(sigma.get())
             }
             _ => 0.0,
         };
-        // A little less, for rounding.
+        // The factor allows for rounding.
         Shadow { kind, level: level * (1.0 - 1e-12), count: release.count.get(), smoothed }
     }
 
-    /// One over the deviation of smoothed discrete Gaussian noise: sqrt(sigma^2 - v)/sigma^2, which rises as sigma falls to
-    /// sqrt(2 v); nothing below.
+    /// One over the deviation of smoothed discrete Gaussian noise: sqrt(sigma^2 - v)/sigma^2, which increases as sigma
+    /// decreases to sqrt(2 v); zero for smaller sigma.
     fn smoothed(&self, sigma: f64) -> f64 {
         let square = sigma * sigma;
         if square < 2.0 * self.smooth { 0.0 } else { (square - self.smooth).sqrt() / square }
     }
 }
 
-/// A sigma up to which discrete Gaussian noise alone breaks (epsilon, delta), whatever else there is; up to `most` or so.
+/// A sigma up to which discrete Gaussian noise alone exceeds (epsilon, delta), whatever else is released; at most about
+/// `most`.
 ///
-/// P(X <= -k) - e^epsilon P(X <= -k - moved) is a lower bound of delta for each k. Both chances rise with sigma, the
-/// law of |X| having a likelihood ratio that is monotone in it; so what holds with sigma's lower end in the first and
-/// the upper end in the second holds in between. For k = 0 the first is 1/2 at least.
+/// P(X <= -k) - e^epsilon P(X <= -k - moved) is a lower bound on delta for each k. Both probabilities increase with
+/// sigma, since the law of |X| has a monotone likelihood ratio in sigma. So a bound with an interval's lower end in the
+/// first probability and its upper end in the second holds within the interval. For k = 0 the first is at least 1/2.
 pub(crate) fn broken_up_to(moved: u64, (epsilon, delta): (f64, f64), most: f64) -> f64 {
     let grown = epsilon.exp() * (1.0 + 1e-9);
     let beats = |first: f64, second: f64| first * (1.0 - 1e-9) - grown * second > delta;
@@ -113,8 +118,8 @@ fn below(sigma: f64, k: u64) -> f64 {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::{Relaxed, broken_up_to};
-    use counterpoint::quantity::{Noise, Steps};
+    use super::{ShadowRule, broken_up_to};
+    use counterpoint::quantity::{NoiseScale, WholeSensitivity};
     use counterpoint::{Count, Epsilon, Mechanism, Release};
     use counterpoint_testing::{Random, tries};
 
@@ -135,11 +140,12 @@ mod tests {
         below(0.5 * mu - epsilon / mu) - epsilon.exp() * below(-0.5 * mu - epsilon / mu)
     }
 
-    fn shadow(relaxed: &Relaxed, mechanism: Mechanism) -> f64 {
-        relaxed.of(&Release::from((mechanism, Count::ONE))).level
+    fn shadow(shadow_rule: &ShadowRule, mechanism: Mechanism) -> f64 {
+        shadow_rule.of(&Release::from((mechanism, Count::ONE))).level
     }
 
-    /// What discrete Gaussian noise shows, but for what smoothing takes, and nearly all of it where it is wide.
+    /// A shadow reveals no more than its discrete Gaussian noise (up to the smoothing), and nearly as much where the
+    /// noise is wide.
     #[test]
     fn discrete_gaussian_noise_shows_what_its_shadow_does() {
         let mut random = Random::new(71);
@@ -147,12 +153,12 @@ mod tests {
             let (sigma, moved) = (random.log_uniform(0.7, 40.0), random.between(1, 4));
             let epsilon = random.log_uniform(0.05, 4.0);
             let (taken, many) = (random.log_uniform(1e-6, 1e-2), random.between(1, 3));
-            let relaxed = Relaxed::new(false, taken, many);
+            let shadow_rule = ShadowRule::new(false, taken, many);
             let made = Mechanism::DiscreteGaussian {
-                sigma: Noise::new(sigma).unwrap(),
-                sensitivity: Steps::new(moved).unwrap(),
+                sigma: NoiseScale::new(sigma).unwrap(),
+                sensitivity: WholeSensitivity::new(moved).unwrap(),
             };
-            let level = shadow(&relaxed, made);
+            let level = shadow(&shadow_rule, made);
             let taken = taken / many as f64;
             let least = (-taken).exp() * normal(level.max(1e-9), epsilon + taken);
             let shown = discrete(sigma, moved as i64, epsilon);
@@ -164,8 +170,9 @@ mod tests {
         }
     }
 
-    /// Geometric noise shows what Laplace noise of the same level does, and randomized response of half the range of
-    /// a choice what Laplace noise of half its epsilon does: delta of Laplace noise is 1 - e^((epsilon - x)/2).
+    /// Geometric noise reveals at least as much as Laplace noise of the same level, and randomized response with half
+    /// the range of a choice at least as much as Laplace noise of half its epsilon. The delta of Laplace noise is 1 -
+    /// e^((epsilon - x)/2).
     #[test]
     fn geometric_noise_shows_what_laplace_noise_does() {
         let mut random = Random::new(72);
@@ -173,25 +180,25 @@ mod tests {
         for _ in 0..tries(3000, 0.2) {
             let (scale, moved) = (random.log_uniform(0.2, 20.0), random.between(1, 6));
             let made = Mechanism::Geometric {
-                scale: Noise::new(scale).unwrap(),
-                sensitivity: Steps::new(moved).unwrap(),
+                scale: NoiseScale::new(scale).unwrap(),
+                sensitivity: WholeSensitivity::new(moved).unwrap(),
             };
-            let level = shadow(&Relaxed::new(false, 1e-4, 1), made);
+            let level = shadow(&ShadowRule::new(false, 1e-4, 1), made);
             let epsilon = level * random.log_uniform(0.05, 1.0);
             let mass = |x: i64| (-(x.abs() as f64) / scale).exp();
             let far = (40.0 * scale) as i64 + 2 * moved as i64;
             let shown = delta(mass, moved as i64, epsilon, far);
             assert!(laplace(level, epsilon) <= shown + 1e-12, "{scale} {moved} {epsilon} {shown}");
             let choice = Mechanism::Exponential { epsilon: Epsilon::new(level).unwrap() };
-            let half = shadow(&Relaxed::new(false, 1e-4, 1), choice);
-            // Two outcomes, of losses e/2 and -e/2.
+            let half = shadow(&ShadowRule::new(false, 1e-4, 1), choice);
+            // Two outcomes, with losses e/2 and -e/2.
             let (top, asked) = (1.0 / (1.0 + (-0.5 * level).exp()), 0.5 * epsilon);
             let shown = (top - asked.exp() * (1.0 - top)).max(0.0);
             assert!(laplace(half, asked) <= shown + 1e-12, "{level} {epsilon} {half} {shown}");
         }
     }
 
-    /// Narrow noise of every sigma up to it breaks the budget.
+    /// All narrower noise exceeds the budget.
     #[test]
     fn narrow_noise_breaks_the_budget_alone() {
         let mut random = Random::new(73);

@@ -1,33 +1,35 @@
-//! Counts of rows that several statistics share: which, and with how much noise. Estimates choose; what comes of them is
-//! certified as any other plan.
+//! Chooses the counts of rows that several statistics share, and their noise. Estimates choose; the plan is then
+//! certified like any other.
 
-use crate::fit::{PlanningError, Problem, Setting};
-use crate::share::{Share, asked, count_of};
-use crate::study::{Noise, Population, Study, Wish};
+use crate::fit::{Allocation, PlanningError, Problem};
+use crate::share::{SharedCount, asked, count_of};
+use crate::study::{AccuracyTarget, Noise, Population, Study};
 use crate::sum;
 use std::collections::BTreeMap;
 
-/// A count is shared if that is better by so much at least, by estimates.
+/// A count is shared if estimates improve at least to this ratio.
 const WORTH: f64 = 0.98;
 
-/// Levels are looked for in steps of these ratios.
+/// The ratios of the steps in which levels are searched for.
 const RATIOS: [f64; 2] = [1.5, 1.15];
-/// So many steps of each at most.
+/// The most steps with each ratio.
 const MOST_STEPS: usize = 12;
-/// Both kinds of noise are tried among so many rows.
+/// The most rows for which both kinds of noise are tried.
 const FEW: usize = 12;
 
-/// The problem with the counts shared that seem worth it, one after the other from that which most statistics name.
+/// The counts that are worth sharing, added one after the other, beginning with the one that most statistics name.
 pub(crate) fn shared<'a>(
     study: &Study,
     problem: &Problem<'a>,
-) -> Result<Vec<Share>, PlanningError> {
+) -> Result<Vec<SharedCount>, PlanningError> {
     let mut named: BTreeMap<&str, (usize, &Population)> = BTreeMap::new();
     for place in &problem.places {
         let Some(wanted) = asked(study, *place) else { continue };
-        if let (Some(name), Some(population), false) =
-            (count_of(wanted), &wanted.population, matches!(wanted.wish, Wish::Level(_)))
-        {
+        if let (Some(name), Some(population), false) = (
+            count_of(wanted),
+            &wanted.population,
+            matches!(wanted.target, AccuracyTarget::PinnedLevel(_)),
+        ) {
             named.entry(name).or_insert((0, population)).0 += 1;
         }
     }
@@ -37,31 +39,32 @@ pub(crate) fn shared<'a>(
     if named.is_empty() {
         return Ok(Vec::new());
     }
-    let study = &study.of_like_means()?;
-    // An error that no mean has may be pinned for a statistic that is not quite like one.
+    let study = &study.with_means()?;
+    // A pinned error may be out of reach for a mean, although it is not for the statistic that the mean replaces.
     let Ok(mut now) = Problem::new(study, problem.composer) else { return Ok(Vec::new()) };
-    let (mut value, mut setting) = estimate(&now, study)?;
+    let (mut value, mut allocation) = estimate(&now, study)?;
     for (name, (statistics, population)) in named {
-        let found = best_share(&now, study, (name, population, statistics), &setting)?;
+        let found = best_share(&now, study, (name, population, statistics), &allocation)?;
         if let Some((share, better)) = found
             && better < WORTH * value
         {
             now = now.sharing(study, &share)?;
-            (value, setting) = estimate(&now, study)?;
+            (value, allocation) = estimate(&now, study)?;
         }
     }
     Ok(now.shares)
 }
 
-/// The share of a name with the best level of noise, and what it makes of the study; of the kind of noise that most of its
-/// statistics have, or of either where there are few.
+/// The shared count of a name with the best level of noise, and the estimated value of the study with it. Its kind of
+/// noise is that of most of its statistics; if there are few rows, both kinds are tried.
 fn best_share(
     problem: &Problem<'_>,
     study: &Study,
     (name, population, statistics): (&str, &Population, usize),
-    setting: &Setting,
-) -> Result<Option<(Share, f64)>, PlanningError> {
-    let rows = problem.rows.iter().zip(&problem.places).zip(&setting.choice).zip(&setting.levels);
+    allocation: &Allocation,
+) -> Result<Option<(SharedCount, f64)>, PlanningError> {
+    let rows =
+        problem.rows.iter().zip(&problem.places).zip(&allocation.choice).zip(&allocation.levels);
     let mut levels: [Vec<f64>; 2] = [Vec::new(), Vec::new()];
     for (((row, place), choice), level) in rows {
         let is_named = asked(study, *place).is_some_and(|wanted| count_of(wanted) == Some(name));
@@ -76,7 +79,7 @@ fn best_share(
         (!levels.is_empty()).then(|| (sum / levels.len() as f64).exp())
     };
     let [laplace, gaussian] = levels.each_ref().map(|levels| mean(levels));
-    // A Gaussian level costs about as much as a Laplace level that is so many times larger.
+    // A Gaussian level costs about as much as a Laplace level that is this many times larger.
     const TIMES: f64 = 3.0;
     let mut kinds = vec![
         (Noise::Laplace, laplace.or(gaussian.map(|level| TIMES * level))),
@@ -87,34 +90,35 @@ fn best_share(
     }
     kinds.retain(|(noise, _)| study.budget().allows(*noise));
     kinds.truncate(if problem.rows.len() <= FEW { 2 } else { 1 });
-    let mut best: Option<(Share, f64)> = None;
+    let mut best: Option<(SharedCount, f64)> = None;
     for (noise, level) in kinds {
         let Some(level) = level else { continue };
-        let like = Share { name: name.to_owned(), population: population.clone(), noise, level };
+        let like =
+            SharedCount { name: name.to_owned(), population: population.clone(), noise, level };
         let (level, value) = best_level(about_right(level, statistics), |level| {
-            let share = Share { level, ..like.clone() };
-            // No noise of some level, or none that keeps to what is pinned.
+            let share = SharedCount { level, ..like.clone() };
+            // No noise has this level, or none meets the pinned errors.
             let Ok(with) = problem.sharing(study, &share) else { return Ok(f64::INFINITY) };
             Ok(estimate(&with, study)?.0)
         })?;
         if best.as_ref().is_none_or(|(_, least)| value < *least) {
-            best = Some((Share { level, ..like }, value));
+            best = Some((SharedCount { level, ..like }, value));
         }
     }
     Ok(best)
 }
 
-/// About the best level of a count for k statistics that now have this one for themselves.
+/// Estimates the best level of a count for k statistics, from the level of one statistic with a count of its own.
 ///
-/// A mean with noise of a standard deviation s on its sum and z on its count is off by about the root of s^2 + z^2, and k
-/// sums and a count cost about k/s^2 + 1/z^2, which is least for z^2 = s^2 / sqrt k; of its own level a mean has now
-/// half, in squares, for each.
+/// A mean with noise of standard deviation s on its sum and z on its count has an error of about sqrt(s^2 + z^2). k
+/// sums and a count cost about k/s^2 + 1/z^2, which is least for z^2 = s^2 / sqrt k. With its own count, a mean spends
+/// half of its level, in squares, on each.
 fn about_right(level: f64, statistics: usize) -> f64 {
     let root = (statistics as f64).sqrt();
     level * root.sqrt() * (1.0 + 1.0 / root).sqrt() * root / (root + 1.0)
 }
 
-/// The level with the least value that steps from a guess lead to.
+/// The level with the least value that is reached by steps from a guess.
 fn best_level(
     guess: f64,
     mut value: impl FnMut(f64) -> Result<f64, PlanningError>,
@@ -139,14 +143,14 @@ fn best_level(
     Ok(best)
 }
 
-/// About what a study comes to, the smaller the better: a factor, a weighted sum or a cost; and how.
-fn estimate(problem: &Problem<'_>, study: &Study) -> Result<(f64, Setting), PlanningError> {
-    let any = |is: fn(&Wish) -> bool| problem.rows.iter().any(|row| is(&row.wish));
+/// Estimates the value of a study (a factor, a weighted sum or a cost; smaller is better), and its allocation.
+fn estimate(problem: &Problem<'_>, study: &Study) -> Result<(f64, Allocation), PlanningError> {
+    let any = |is: fn(&AccuracyTarget) -> bool| problem.rows.iter().any(|row| is(&row.target));
     match study.budget().epsilon {
-        Some(budget) if any(|wish| matches!(wish, Wish::Weight(_))) => {
+        Some(budget) if any(|target| matches!(target, AccuracyTarget::Weight(_))) => {
             sum::about_sum(problem, study, budget.get())
         }
-        Some(budget) if any(|wish| matches!(wish, Wish::Error(_))) => {
+        Some(budget) if any(|target| matches!(target, AccuracyTarget::Error(_))) => {
             problem.about_factor(budget.get())
         }
         _ => problem.about_cost(),

@@ -1,15 +1,16 @@
-//! Errors that come in steps: whole numbers, and what is made of them.
+//! Errors that come in steps, because answers are whole numbers.
 
 use crate::family::Family;
 use counterpoint_mechanisms::Error;
 
-/// The cheapest levels of so many errors on either side of a level's, if errors come in steps that are told apart.
+/// The cheapest level of the error at `level` and of `count` errors on either side of it; empty if errors do not come
+/// in distinguishable steps.
 pub(crate) fn ladder(family: &Family, level: f64, count: usize) -> Result<Vec<f64>, Error> {
-    /// Steps of levels by less than this are none: 2^9 millionth parts.
+    /// Steps must be at least this far apart: levels that differ by 2^9 millionths.
     const CLOSE: i32 = 9;
     let next = |level: f64, direction: f64| {
         let error = family.seen(level)?;
-        // Further and further off until it differs.
+        // The distance doubles until the error differs.
         for k in 0..20 {
             let other = family.seen(level * (direction * 1e-6 * 2.0_f64.powi(k)).exp())?;
             if (other / error - 1.0).abs() > 1e-12 {
@@ -35,7 +36,7 @@ pub(crate) fn ladder(family: &Family, level: f64, count: usize) -> Result<Vec<f6
     Ok(levels)
 }
 
-/// Each way to take one level of each row that has some.
+/// All combinations of one level per row, for the rows that have levels.
 pub(crate) fn combinations(steps: &[Vec<f64>]) -> Vec<Vec<Option<f64>>> {
     let mut all = vec![Vec::new()];
     for levels in steps {

@@ -1,38 +1,40 @@
-//! The privacy of Laplace and Gaussian noise, bounded by a plane that touches it.
+//! Tangent planes above the privacy of Laplace and Gaussian noise.
 //!
-//! F = ln(1 - delta(epsilon)) is concave in the levels (Prékopa): no more than at a point and a supergradient there times
-//! the way from it. In each direction a supergradient is between the quotients of both sides.
+//! F = ln(1 - delta(epsilon)) is concave in the levels (Prékopa), so F is at most its value at a point plus a
+//! supergradient there times the distance from the point. In each direction, a supergradient lies between the
+//! difference quotients of the two sides.
 
 use crate::cost::CostError;
-use crate::shadow::{Kind, Shadow};
+use crate::shadow::{Shadow, ShadowKind};
 use counterpoint::Bracket;
 
-/// Noise of a kind and a level, so many times.
+/// Noises, each with a kind, a level and a count.
 type Noises = Vec<Shadow>;
 
-/// What is asked: a certified delta of noises at the epsilon of the budget.
-pub(crate) trait Ask {
+/// Computes a certified delta of noises at the epsilon of the budget.
+pub(crate) trait DeltaOracle {
     fn delta(&self, noises: &[Shadow]) -> Result<Bracket, CostError>;
 }
 
-impl<A: Fn(&[Shadow]) -> Result<Bracket, CostError>> Ask for A {
+impl<A: Fn(&[Shadow]) -> Result<Bracket, CostError>> DeltaOracle for A {
     fn delta(&self, noises: &[Shadow]) -> Result<Bracket, CostError> {
         self(noises)
     }
 }
 
-/// A plane above F: F is at most `here` and for each noise the better of two slopes times the way from its level.
+/// A plane above F: F is at most `here` plus, for each noise, the larger of its two slopes times the distance from its
+/// level.
 #[derive(Clone, Debug)]
 pub(crate) struct Tangent {
-    /// F at the point, or a little more.
+    /// F at the point, rounded up.
     pub(crate) here: f64,
-    /// For each noise, as they were given: the slope's least and most, of one of its copies.
+    /// For each noise, in the given order, the least and the largest slope of one of its copies.
     pub(crate) slopes: Vec<(f64, f64)>,
 }
 
-/// Directions: all Laplace noise of one level together, as F has a supergradient that is the same for all of them; and
-/// all Gaussian noise together, away from zero, as F depends on the root of the sum of its squares, mu, and has one whose
-/// part there is a multiple of the levels.
+/// The directions of a tangent. All Laplace noise of one level is one direction, since F has a supergradient with equal
+/// components for all of it. All Gaussian noise away from zero is one direction, since F depends on mu, the root of the
+/// sum of its squared levels, and has a supergradient whose components are proportional to the levels.
 struct Groups {
     laplace: Vec<(f64, u64)>,
     mu: f64,
@@ -44,8 +46,8 @@ impl Groups {
         let mut square = 0.0;
         for noise in noises.iter().filter(|noise| noise.level > 0.0) {
             match noise.kind {
-                Kind::Gaussian => square += noise.count as f64 * noise.level * noise.level,
-                Kind::Laplace => {
+                ShadowKind::Gaussian => square += noise.count as f64 * noise.level * noise.level,
+                ShadowKind::Laplace => {
                     let same = laplace.iter_mut().find(|(level, _)| is_same(*level, noise.level));
                     match same {
                         Some((_, count)) => *count = count.saturating_add(noise.count),
@@ -57,19 +59,21 @@ impl Groups {
         Self { laplace, mu: square.sqrt() }
     }
 
-    /// All of it, with another level for one of the directions.
-    fn with(&self, moved: Option<(Kind, f64, f64)>) -> Noises {
-        let level = |kind: Kind, level: f64| match moved {
+    /// All noises, with another level for one of the directions.
+    fn with(&self, moved: Option<(ShadowKind, f64, f64)>) -> Noises {
+        let level = |kind: ShadowKind, level: f64| match moved {
             Some((of, from, to)) if of == kind && is_same(from, level) => to,
             _ => level,
         };
         let shadow = |kind, level, count| Shadow { kind, level, count, smoothed: false };
         let laplace = self.laplace.iter();
         let mut all: Noises = laplace
-            .map(|(own, count)| shadow(Kind::Laplace, level(Kind::Laplace, *own), *count))
+            .map(|(own, count)| {
+                shadow(ShadowKind::Laplace, level(ShadowKind::Laplace, *own), *count)
+            })
             .collect();
         if self.mu > 0.0 {
-            all.push(shadow(Kind::Gaussian, level(Kind::Gaussian, self.mu), 1));
+            all.push(shadow(ShadowKind::Gaussian, level(ShadowKind::Gaussian, self.mu), 1));
         }
         all
     }
@@ -79,55 +83,60 @@ fn is_same(one: f64, other: f64) -> bool {
     one.to_bits() == other.to_bits()
 }
 
-/// How many directions noises have.
+/// The number of directions of noises.
 pub(crate) fn directions(noises: &[Shadow]) -> usize {
     let groups = Groups::of(noises);
     groups.laplace.len() + usize::from(groups.mu > 0.0)
 }
 
-/// Noises of one kind and level together, for a question.
+/// The noises with those of equal kind and level combined.
 pub(crate) fn together(noises: &[Shadow]) -> Noises {
     Groups::of(noises).with(None)
 }
 
-/// A plane that touches F at these noises, or nearly.
-pub(crate) fn tangent(noises: &[Shadow], ask: &impl Ask) -> Result<Tangent, CostError> {
+/// A plane that touches F at these noises, up to rounding.
+pub(crate) fn tangent(noises: &[Shadow], oracle: &impl DeltaOracle) -> Result<Tangent, CostError> {
     let groups = Groups::of(noises);
-    let here = ask.delta(&groups.with(None))?;
-    let laplace = groups.laplace.iter().map(|&(level, count)| (Kind::Laplace, level, count as f64));
-    let gaussian = (groups.mu > 0.0).then_some((Kind::Gaussian, groups.mu, 1.0));
-    let mut found: Vec<(Kind, f64, (f64, f64))> = Vec::new();
+    let here = oracle.delta(&groups.with(None))?;
+    let laplace =
+        groups.laplace.iter().map(|&(level, count)| (ShadowKind::Laplace, level, count as f64));
+    let gaussian = (groups.mu > 0.0).then_some((ShadowKind::Gaussian, groups.mu, 1.0));
+    let mut found: Vec<(ShadowKind, f64, (f64, f64))> = Vec::new();
     for (kind, level, count) in laplace.chain(gaussian) {
-        let (least, most) = slopes(&groups, (kind, level), here, ask)?;
+        let (least, most) = slopes(&groups, (kind, level), here, oracle)?;
         found.push((kind, level, (least / count, most / count)));
     }
     let slope = |noise: &Shadow| {
         if noise.level <= 0.0 {
-            // F is even in each level: there is a supergradient that is zero here.
+            // F is even in each level, so it has a supergradient that is zero here.
             return (0.0, 0.0);
         }
-        let is_own = |(kind, level, _): &&(Kind, f64, (f64, f64))| {
-            *kind == noise.kind && (noise.kind == Kind::Gaussian || is_same(*level, noise.level))
+        let is_own = |(kind, level, _): &&(ShadowKind, f64, (f64, f64))| {
+            *kind == noise.kind
+                && (noise.kind == ShadowKind::Gaussian || is_same(*level, noise.level))
         };
         let (least, most) = found.iter().find(is_own).map_or((0.0, 0.0), |(.., slope)| *slope);
         match noise.kind {
-            Kind::Laplace => (least, most),
-            Kind::Gaussian => (least * noise.level / groups.mu, most * noise.level / groups.mu),
+            ShadowKind::Laplace => (least, most),
+            ShadowKind::Gaussian => {
+                (least * noise.level / groups.mu, most * noise.level / groups.mu)
+            }
         }
     };
     let slopes = noises.iter().map(slope).collect();
     Ok(Tangent { here: most_of(here), slopes })
 }
 
-/// The least and the most that a supergradient can be in a direction: the quotients on both sides, rounded outward.
+/// The least and the largest component of a supergradient in a direction: the difference quotients of both sides,
+/// rounded outward.
 fn slopes(
     groups: &Groups,
-    (kind, level): (Kind, f64),
+    (kind, level): (ShadowKind, f64),
     here: Bracket,
-    ask: &impl Ask,
+    oracle: &impl DeltaOracle,
 ) -> Result<(f64, f64), CostError> {
-    let at = |to: f64| ask.delta(&groups.with(Some((kind, level, to))));
-    // So far that delta moves by a few hundredth parts: far more than brackets are wide, and nearly straight.
+    let at = |to: f64| oracle.delta(&groups.with(Some((kind, level, to))));
+    // The step changes delta by a few percent: by far more than the width of brackets, and F is still nearly linear.
     let mut step = 1e-3 * level;
     let mut above = at(level + step)?;
     for _ in 0..4 {
@@ -150,12 +159,12 @@ fn slopes(
     Ok((least.min(0.0) * (1.0 + 1e-12), most.min(0.0) * (1.0 - 1e-12)))
 }
 
-/// ln(1 - delta), no less than it is.
+/// An upper bound on ln(1 - delta).
 fn most_of(delta: Bracket) -> f64 {
     (-delta.lower).ln_1p() * (1.0 - 1e-14)
 }
 
-/// The same, no more than it is.
+/// A lower bound on ln(1 - delta).
 fn least_of(delta: Bracket) -> f64 {
     (-delta.upper).ln_1p() * (1.0 + 1e-14)
 }
@@ -163,45 +172,45 @@ fn least_of(delta: Bracket) -> f64 {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::{Bracket, CostError, Kind, Shadow, tangent};
+    use super::{Bracket, CostError, Shadow, ShadowKind, tangent};
     use counterpoint_testing::{Random, tries};
 
-    /// Minus ln(1 - delta) of something convex, even in each level, that knows Gaussian noise by its mu alone.
+    /// A known -ln(1 - delta): convex, even in each level, and a function of mu for Gaussian noise.
     fn spent(noises: &[Shadow], size: f64) -> f64 {
         let (mut all, mut square) = (0.0, 0.0);
         for noise in noises {
             match noise.kind {
-                Kind::Laplace => {
+                ShadowKind::Laplace => {
                     all += noise.count as f64 * (noise.level * noise.level + noise.level.powi(4))
                 }
-                Kind::Gaussian => square += noise.count as f64 * noise.level * noise.level,
+                ShadowKind::Gaussian => square += noise.count as f64 * noise.level * noise.level,
             }
         }
         size * (all + square + square * square + all * all)
     }
 
-    /// The plane is above a function that is known, near the point and far from it, and touches it.
+    /// The plane is above a known function near the point and far from it, and touches it at the point.
     #[test]
     fn planes_are_above_and_touch() {
         let mut random = Random::new(75);
         for round in 0..tries(2000, 0.1) {
             let size = random.log_uniform(1e-9, 1e-2);
             let noise = |random: &mut Random| Shadow {
-                kind: if random.once_in(2) { Kind::Laplace } else { Kind::Gaussian },
+                kind: if random.once_in(2) { ShadowKind::Laplace } else { ShadowKind::Gaussian },
                 level: random.of(&[0.1, 0.2, 0.31]),
                 count: random.between(1, 3),
                 smoothed: false,
             };
             let many = random.between(1, 5);
             let point: Vec<Shadow> = (0..many).map(|_| noise(&mut random)).collect();
-            let ask = |noises: &[Shadow]| {
+            let oracle = |noises: &[Shadow]| {
                 let delta = -(-spent(noises, size)).exp_m1();
                 Ok::<Bracket, CostError>(Bracket {
                     lower: delta * (1.0 - 1e-7),
                     upper: delta * (1.0 + 1e-7),
                 })
             };
-            let plane = tangent(&point, &ask).unwrap();
+            let plane = tangent(&point, &oracle).unwrap();
             let far = random.log_uniform(1e-4, 3.0);
             let moved: Vec<Shadow> = point
                 .iter()
@@ -219,7 +228,7 @@ mod tests {
             };
             let (real, bound) = (-spent(&moved, size), above(&moved));
             assert!(bound >= real, "{round}: {far} {bound} {real}");
-            // Twice the curvature's part, and some for the step.
+            // Twice the curvature's part, with a margin for the step.
             let most = 0.02 * (1.0 - (-far).exp()) + 40.0 * far * far;
             let rest = (bound - real) / spent(&point, size);
             assert!(far > 0.1 || rest < 20.0 * most + 1e-6, "{round}: {far} {rest} {most}");
@@ -227,8 +236,8 @@ mod tests {
         }
     }
 
-    /// One Laplace noise of level x above epsilon = 1 has 1 - delta = e^((1 - x)/2), so that F falls by one half
-    /// everywhere: whatever brackets leave open, the slope's least and most are on either side of that.
+    /// One Laplace noise of level x above epsilon = 1 has 1 - delta = e^((1 - x)/2), so F falls with slope 1/2
+    /// everywhere. However wide the brackets are, the least and the largest slope enclose this slope.
     #[test]
     fn slopes_are_rounded_outward() {
         for width in [0.0, 1e-4, 1e-3] {
@@ -237,10 +246,11 @@ mod tests {
                 let (lower, upper) = (delta * (1.0 - width), delta * (1.0 + width));
                 Ok(Bracket { lower, upper })
             };
-            let noise = Shadow { kind: Kind::Laplace, level: 1.5, count: 1, smoothed: false };
+            let noise = Shadow { kind: ShadowKind::Laplace, level: 1.5, count: 1, smoothed: false };
             let (least, most) = tangent(&[noise], &wide).unwrap().slopes[0];
             assert!(least <= -0.5 + 1e-9 && most >= -0.5 - 1e-9, "{width}: {least} {most}");
-            // Brackets so wide, of a delta that moves by about a fortieth, leave about eighty times that.
+            // A bracket of this width, for a delta that changes by about a fortieth, leaves about eighty times the
+            // width.
             assert!(most - least >= 20.0 * width, "{width}: {least} {most}");
         }
     }

@@ -5,7 +5,8 @@
 use counterpoint::{Adjacency, Delta, Epsilon, Guarantee, Mechanism, Options, Relation, Release};
 use counterpoint_mechanisms::{Bounds, Measurement, Query};
 use counterpoint_planner::{
-    Ask, Budget, Goal, Least, Noise, Planned, Public, Statistic, Study, Wanted, Wish, plan,
+    AccuracyTarget, Budget, Goal, Noise, PublicFacts, QueryRequest, Statistic, StatisticContent,
+    Study, StudyPlan, SumBound, plan,
 };
 use counterpoint_testing::{Random, tries};
 
@@ -143,7 +144,7 @@ fn keeps(releases: &[Release], held: f64, epsilon: f64, allowed: f64) -> bool {
 const ROWS: u64 = 2000;
 
 fn relation() -> Relation {
-    Relation::one(Adjacency::Replace)
+    Relation::single_record(Adjacency::Replace)
 }
 
 fn made(query: &Query, gaussian: bool, level: f64) -> Measurement {
@@ -170,7 +171,7 @@ fn query(random: &mut Random) -> (Query, f64) {
     }
 }
 
-fn planned(budget: (f64, f64), held: f64, asked: &[(Query, Wish)]) -> Planned {
+fn planned(budget: (f64, f64), held: f64, asked: &[(Query, AccuracyTarget)]) -> StudyPlan {
     planned_of(budget, held, asked, &[])
 }
 
@@ -178,28 +179,35 @@ fn planned(budget: (f64, f64), held: f64, asked: &[(Query, Wish)]) -> Planned {
 fn planned_of(
     budget: (f64, f64),
     held: f64,
-    asked: &[(Query, Wish)],
+    asked: &[(Query, AccuracyTarget)],
     gaussian: &[bool],
-) -> Planned {
-    let statistic = |(index, (query, wish)): (usize, &(Query, Wish))| {
+) -> StudyPlan {
+    let statistic = |(index, (query, target)): (usize, &(Query, AccuracyTarget))| {
         let kind = |gaussian: &bool| if *gaussian { Noise::Gaussian } else { Noise::Laplace };
         let (query, noise) = (query.clone(), gaussian.get(index).map(kind));
-        let wanted =
-            Wanted { query, noise, confidence: 0.95, wish: *wish, scale: 1.0, population: None };
-        Statistic { name: String::new(), ask: Ask::Query(wanted) }
+        let wanted = QueryRequest {
+            query,
+            noise,
+            confidence: 0.95,
+            target: *target,
+            scale: 1.0,
+            population: None,
+        };
+        Statistic { name: String::new(), content: StatisticContent::Query(wanted) }
     };
     let mut statistics: Vec<Statistic> = asked.iter().enumerate().map(statistic).collect();
     if held > 0.0 {
-        let ask = Ask::HeldBack(Guarantee::new(held, 0.0).unwrap());
-        statistics.push(Statistic { name: "later".into(), ask });
+        let content = StatisticContent::HeldBack(Guarantee::new(held, 0.0).unwrap());
+        statistics.push(Statistic { name: "later".into(), content });
     }
-    let public = Public { relation: relation(), rows: Some(ROWS), sample_of: None };
+    let public = PublicFacts { relation: relation(), rows: Some(ROWS), sample_of: None };
     let (epsilon, delta) = (Epsilon::new(budget.0).unwrap(), Delta::new(budget.1).unwrap());
     let study =
         Study::new(public, Budget { epsilon: Some(epsilon), delta }, Goal::Relative, statistics);
     let study = study.unwrap();
     let mut planned = plan(&study, &Options::default()).unwrap();
-    planned.least = counterpoint_planner::least(&study, &planned, &Options::default()).unwrap();
+    planned.sum_bound =
+        counterpoint_planner::bound_sum(&study, &planned, &Options::default()).unwrap();
     planned
 }
 
@@ -231,13 +239,15 @@ fn best_fits_are_those_of_brute_force() {
                 (query, size * random.log_uniform(2.0, 60.0))
             })
             .collect();
-        let wishes: Vec<(Query, Wish)> =
-            asked.iter().map(|(query, error)| (query.clone(), Wish::Error(*error))).collect();
+        let wishes: Vec<(Query, AccuracyTarget)> = asked
+            .iter()
+            .map(|(query, error)| (query.clone(), AccuracyTarget::Error(*error)))
+            .collect();
         let found = planned(budget, held, &wishes);
         let releases: Vec<Release> = found
             .statistics
             .iter()
-            .filter(|line| line.runs.is_some())
+            .filter(|line| line.answer.is_some())
             .flat_map(|line| line.releases.clone())
             .collect();
         assert!(keeps(&releases, held, budget.0 * 1.0003, budget.1), "{round}: over the budget");
@@ -284,14 +294,16 @@ fn best_sums_are_those_of_brute_force() {
                 (query, random.log_uniform(0.3, 3.0) / size)
             })
             .collect();
-        let wishes: Vec<(Query, Wish)> =
-            asked.iter().map(|(query, weight)| (query.clone(), Wish::Weight(*weight))).collect();
+        let wishes: Vec<(Query, AccuracyTarget)> = asked
+            .iter()
+            .map(|(query, weight)| (query.clone(), AccuracyTarget::Weight(*weight)))
+            .collect();
         let plan = planned(budget, held, &wishes);
         let found = plan.sum.unwrap().relative;
         let run: Vec<&Measurement> = plan
             .statistics
             .iter()
-            .filter_map(|line| Some(&line.runs.as_ref()?.measurement))
+            .filter_map(|line| Some(&line.answer.as_ref()?.measurement))
             .collect();
         let releases: Vec<Release> = run.iter().flat_map(|made| made.releases().to_vec()).collect();
         assert!(keeps(&releases, held, budget.0 * 1.0003, budget.1), "{round}: over the budget");
@@ -335,8 +347,8 @@ fn best_sums_are_those_of_brute_force() {
             least = least.min(best.1);
             // No less is proved of these kinds alone than they have by hand.
             let alone = planned_of(budget, held, &wishes, &kinds);
-            let Some(Least::Proved { sum: proved, any_noise: true }) = alone.least else {
-                panic!("{round}: {kinds:?} {:?}", alone.least)
+            let Some(SumBound::Proved { sum: proved, any_noise: true }) = alone.sum_bound else {
+                panic!("{round}: {kinds:?} {:?}", alone.sum_bound)
             };
             let (by_hand, found) = (best.1, alone.sum.unwrap().relative);
             // By hand outcomes are taken together, which shows a little less than there is.
@@ -348,8 +360,8 @@ fn best_sums_are_those_of_brute_force() {
             widths.push((kinds, 1.0 - proved / found));
         }
         assert!(found <= least * 1.001, "{round}: {found}, by hand {least}: {asked:?}");
-        let Some(Least::Proved { sum: proved, any_noise: true }) = plan.least else {
-            panic!("{round}: {:?}", plan.least)
+        let Some(SumBound::Proved { sum: proved, any_noise: true }) = plan.sum_bound else {
+            panic!("{round}: {:?}", plan.sum_bound)
         };
         assert!(proved <= least * 1.0003, "{round}: {proved} at least, by hand {least}: {asked:?}");
         assert!(proved <= found, "{round}: {proved} at least, {found}: {asked:?}");

@@ -4,19 +4,21 @@
 use counterpoint::{Adjacency, Delta, Epsilon, Guarantee, Options, Relation};
 use counterpoint_mechanisms::{Bounds, Query};
 use counterpoint_planner::{
-    Ask, Budget, Goal, Least, Noise, Public, Statistic, Study, Wanted, Wish, least, plan,
+    AccuracyTarget, Budget, Goal, Noise, PublicFacts, QueryRequest, Statistic, StatisticContent,
+    Study, SumBound, bound_sum, plan,
 };
 
 const ROWS: u64 = 2000;
 const HIGH: f64 = 7.3;
 
-type Asked = (Query, Option<Noise>, Wish);
+type Asked = (Query, Option<Noise>, AccuracyTarget);
 
 fn study(budget: (f64, f64), goal: Goal, sample_of: Option<u64>, asked: &[Asked]) -> Study {
-    let statistic = |(query, noise, wish): &Asked| {
-        let (query, noise, wish) = (query.clone(), *noise, *wish);
-        let wanted = Wanted { query, noise, confidence: 0.95, wish, scale: 1.0, population: None };
-        Statistic { name: String::new(), ask: Ask::Query(wanted) }
+    let statistic = |(query, noise, target): &Asked| {
+        let (query, noise, target) = (query.clone(), *noise, *target);
+        let wanted =
+            QueryRequest { query, noise, confidence: 0.95, target, scale: 1.0, population: None };
+        Statistic { name: String::new(), content: StatisticContent::Query(wanted) }
     };
     let statistics = asked.iter().map(statistic).collect();
     made(budget, goal, sample_of, statistics)
@@ -28,24 +30,24 @@ fn made(
     sample_of: Option<u64>,
     statistics: Vec<Statistic>,
 ) -> Study {
-    let relation = Relation::one(Adjacency::Replace);
-    let public = Public { relation, rows: Some(ROWS), sample_of };
+    let relation = Relation::single_record(Adjacency::Replace);
+    let public = PublicFacts { relation, rows: Some(ROWS), sample_of };
     let epsilon = Some(Epsilon::new(epsilon).unwrap());
     let budget = Budget { epsilon, delta: Delta::new(delta).unwrap() };
     Study::new(public, budget, goal, statistics).unwrap()
 }
 
 /// The plan's sum, and what is proved of it.
-fn bounded(study: &Study) -> (f64, Least) {
+fn bounded(study: &Study) -> (f64, SumBound) {
     let planned = plan(study, &Options::default()).unwrap();
-    let least = least(study, &planned, &Options::default()).unwrap().unwrap();
+    let least = bound_sum(study, &planned, &Options::default()).unwrap().unwrap();
     (planned.sum.unwrap().relative, least)
 }
 
 /// The bound is below the smallest sum, and next to it; the plan is above.
 fn is_next_to(study: &Study, smallest: f64, near: f64) {
     let (found, least) = bounded(study);
-    let Least::Proved { sum, any_noise } = least else { panic!("{least:?}") };
+    let SumBound::Proved { sum, any_noise } = least else { panic!("{least:?}") };
     assert!(any_noise);
     // Half-widths are in steps, and errors rounded to them.
     assert!(found > smallest * (1.0 - 1e-4), "{found}, in closed form {smallest}");
@@ -55,7 +57,10 @@ fn is_next_to(study: &Study, smallest: f64, near: f64) {
 
 fn summed(noise: Noise, weights: &[f64]) -> Vec<Asked> {
     let query = Query::sum(Bounds::new(0.0, HIGH).unwrap());
-    weights.iter().map(|weight| (query.clone(), Some(noise), Wish::Weight(*weight))).collect()
+    weights
+        .iter()
+        .map(|weight| (query.clone(), Some(noise), AccuracyTarget::Weight(*weight)))
+        .collect()
 }
 
 /// P(|Z| > 1.959964) is 0.05.
@@ -116,13 +121,16 @@ fn bounds_allow_for_pins_shares_and_samples() {
     let weights = [1.0, 3.0];
     let gaussians = summed(Noise::Gaussian, &weights);
     let query = || gaussians.first().unwrap().0.clone();
-    let pinned = [gaussians.clone(), vec![(query(), Some(Noise::Gaussian), Wish::Level(0.1))]];
+    let pinned = [
+        gaussians.clone(),
+        vec![(query(), Some(Noise::Gaussian), AccuracyTarget::PinnedLevel(0.1))],
+    ];
     let left = (mu(1.0, 1e-6).powi(2) - 0.01).sqrt();
     let pinned = study((1.0, 1e-6), Goal::Relative, None, &pinned.concat());
     is_next_to(&pinned, by_squares(&weights, left) * NORMAL * HIGH, 1e-3);
     // A pinned error, of the Gaussian noise that just has it.
-    let wish = Wish::Kept(10.0 * NORMAL * HIGH);
-    let kept = [gaussians.clone(), vec![(query(), Some(Noise::Gaussian), wish)]].concat();
+    let target = AccuracyTarget::PinnedError(10.0 * NORMAL * HIGH);
+    let kept = [gaussians.clone(), vec![(query(), Some(Noise::Gaussian), target)]].concat();
     let kept = study((1.0, 1e-6), Goal::Relative, None, &kept);
     is_next_to(&kept, by_squares(&weights, left) * NORMAL * HIGH, 2e-3);
     // One in forty of a population.
@@ -132,14 +140,15 @@ fn bounds_allow_for_pins_shares_and_samples() {
     is_next_to(&sampled, by_squares(&weights, inner) * NORMAL * HIGH, 1e-3);
     // A leak of half of delta leaves half of it, nearly: 1 - (1 - d)/(1 - d/2).
     let delta = 1.0 - (1.0 - 1e-6) / (1.0 - 5e-7);
-    let of = |(query, noise, wish): &Asked| {
-        let (query, noise, wish) = (query.clone(), *noise, *wish);
-        let wanted = Wanted { query, noise, confidence: 0.95, wish, scale: 1.0, population: None };
-        Statistic { name: String::new(), ask: Ask::Query(wanted) }
+    let of = |(query, noise, target): &Asked| {
+        let (query, noise, target) = (query.clone(), *noise, *target);
+        let wanted =
+            QueryRequest { query, noise, confidence: 0.95, target, scale: 1.0, population: None };
+        Statistic { name: String::new(), content: StatisticContent::Query(wanted) }
     };
     let mut statistics: Vec<Statistic> = gaussians.iter().map(of).collect();
-    let ask = Ask::HeldBack(Guarantee::new(0.0, 5e-7).unwrap());
-    statistics.push(Statistic { name: "later".into(), ask });
+    let content = StatisticContent::HeldBack(Guarantee::new(0.0, 5e-7).unwrap());
+    statistics.push(Statistic { name: "later".into(), content });
     let leaking = made((1.0, 1e-6), Goal::Relative, None, statistics);
     is_next_to(&leaking, by_squares(&weights, mu(1.0, delta)) * NORMAL * HIGH, 1e-3);
 }
@@ -158,12 +167,12 @@ fn one_laplace_noise_has_what_delta_adds() {
 fn many_statistics_have_a_bound_for_their_kinds() {
     let query = Query::sum(Bounds::new(0.0, HIGH).unwrap());
     let asked: Vec<Asked> = (0..1000)
-        .map(|index| (query.clone(), None, Wish::Weight(f64::from(1 + index % 3))))
+        .map(|index| (query.clone(), None, AccuracyTarget::Weight(f64::from(1 + index % 3))))
         .collect();
     let weights: Vec<f64> = (0..1000).map(|index| f64::from(1 + index % 3)).collect();
     let (found, least) = bounded(&study((1.0, 1e-6), Goal::Relative, None, &asked));
     let smallest = by_squares(&weights, mu(1.0, 1e-6)) * NORMAL * HIGH;
-    let Least::Proved { sum, any_noise: false } = least else { panic!("{least:?}") };
+    let SumBound::Proved { sum, any_noise: false } = least else { panic!("{least:?}") };
     assert!(sum < smallest * (1.0 + 1e-5) && sum > 0.997 * smallest, "{sum}, {smallest}");
     assert!(found > smallest * 0.9999, "{found}, {smallest}");
 }
@@ -174,10 +183,10 @@ fn where_there_is_no_bound_it_says_why() {
     let weights: Vec<f64> = (0..65).map(|index| 1.0 + 0.1 * f64::from(index)).collect();
     let asked = summed(Noise::Laplace, &weights);
     let (_, least) = bounded(&study((1.0, 1e-6), Goal::Relative, None, &asked));
-    let Least::Unknown { reason } = least else { panic!("{least:?}") };
+    let SumBound::Unknown { reason } = least else { panic!("{least:?}") };
     assert!(reason.contains("64"), "{reason}");
-    let errors = [(asked.first().unwrap().0.clone(), None, Wish::Error(100.0))];
+    let errors = [(asked.first().unwrap().0.clone(), None, AccuracyTarget::Error(100.0))];
     let study = study((1.0, 1e-6), Goal::Relative, None, &errors);
     let planned = plan(&study, &Options::default()).unwrap();
-    assert_eq!(counterpoint_planner::least(&study, &planned, &Options::default()), Ok(None));
+    assert_eq!(counterpoint_planner::bound_sum(&study, &planned, &Options::default()), Ok(None));
 }

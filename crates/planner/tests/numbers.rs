@@ -5,7 +5,8 @@
 use counterpoint::{Adjacency, Delta, Epsilon, Guarantee, Mechanism, Options, Relation, Release};
 use counterpoint_mechanisms::{Bounds, Query};
 use counterpoint_planner::{
-    Ask, Budget, Goal, Noise, Planned, Public, Statistic, Study, Wanted, Wish, plan,
+    AccuracyTarget, Budget, Goal, Noise, PublicFacts, QueryRequest, Statistic, StatisticContent,
+    Study, StudyPlan, plan,
 };
 
 /// What the grid of noise may add to a closed form for continuous noise, and a search may leave; far below one per cent.
@@ -60,30 +61,43 @@ fn within(share: f64, outside: f64) -> f64 {
     (outside.exp_m1() / share).ln_1p()
 }
 
-fn wanted(noise: Noise, query: Query, wish: Wish) -> Wanted {
-    Wanted { query, noise: Some(noise), confidence: 0.95, wish, scale: 1.0, population: None }
+fn wanted(noise: Noise, query: Query, target: AccuracyTarget) -> QueryRequest {
+    QueryRequest {
+        query,
+        noise: Some(noise),
+        confidence: 0.95,
+        target,
+        scale: 1.0,
+        population: None,
+    }
 }
 
 /// A sum of numbers from 0 to `most`, which one more person moves by that.
-fn sum(noise: Noise, most: f64, wish: Wish) -> Statistic {
+fn sum(noise: Noise, most: f64, target: AccuracyTarget) -> Statistic {
     let query = Query::sum(Bounds::new(0.0, most).unwrap());
-    Statistic { name: String::new(), ask: Ask::Query(wanted(noise, query, wish)) }
+    Statistic {
+        name: String::new(),
+        content: StatisticContent::Query(wanted(noise, query, target)),
+    }
 }
 
 fn planned(
-    (public, goal): (Public, Goal),
+    (public, goal): (PublicFacts, Goal),
     (epsilon, delta): (Option<f64>, f64),
     statistics: Vec<Statistic>,
-) -> Planned {
+) -> StudyPlan {
     let epsilon = epsilon.map(|epsilon| Epsilon::new(epsilon).unwrap());
     let budget = Budget { epsilon, delta: Delta::new(delta).unwrap() };
     plan(&Study::new(public, budget, goal, statistics).unwrap(), &Options::default()).unwrap()
 }
 
-const ADDED: Public =
-    Public { relation: Relation::one(Adjacency::AddRemove), rows: Some(1000), sample_of: None };
+const ADDED: PublicFacts = PublicFacts {
+    relation: Relation::single_record(Adjacency::AddRemove),
+    rows: Some(1000),
+    sample_of: None,
+};
 
-fn shared(budget: (Option<f64>, f64), statistics: Vec<Statistic>) -> Planned {
+fn shared(budget: (Option<f64>, f64), statistics: Vec<Statistic>) -> StudyPlan {
     planned((ADDED, Goal::Relative), budget, statistics)
 }
 
@@ -138,10 +152,10 @@ fn is_above(found: f64, truth: f64, near: f64) {
 fn the_cost_of_gaussians() {
     for (delta, epsilon) in [(1e-6, 0.3), (1e-6, 2.0), (1e-3, 1.0), (1e-12, 8.0)] {
         for budget in [Some(epsilon), None] {
-            let wish = |error: f64| if budget.is_none() { error / epsilon } else { error };
+            let target = |error: f64| if budget.is_none() { error / epsilon } else { error };
             let most = [1.0, 7.0, 100.0];
             let statistics: Vec<Statistic> = most
-                .map(|most| sum(Noise::Gaussian, most, Wish::Error(wish(20.0 * most))))
+                .map(|most| sum(Noise::Gaussian, most, AccuracyTarget::Error(target(20.0 * most))))
                 .to_vec();
             let planned = shared((budget, delta), statistics);
             let truth = gaussian_epsilon(norm(planned.releases().map(mu)), delta);
@@ -166,7 +180,7 @@ fn the_cost_of_gaussians() {
 fn the_cost_of_laplace_noise() {
     for (delta, epsilon) in [(0.1, 0.5), (0.03, 1.0), (1e-9, 2.0)] {
         for (budget, error) in [(Some(epsilon), 30.0), (None, LAPLACE * 3.0 / epsilon)] {
-            let statistics = vec![sum(Noise::Laplace, 3.0, Wish::Error(error))];
+            let statistics = vec![sum(Noise::Laplace, 3.0, AccuracyTarget::Error(error))];
             let planned = shared((budget, delta), statistics);
             let truth = laplace_epsilon(pure(planned.releases().next().unwrap()), delta);
             brackets(planned.cost.bracket, truth, 1e-5);
@@ -176,11 +190,11 @@ fn the_cost_of_laplace_noise() {
             }
         }
     }
-    let held = Ask::HeldBack(Guarantee::new(0.2, 0.0).unwrap());
+    let held = StatisticContent::HeldBack(Guarantee::new(0.2, 0.0).unwrap());
     let statistics = vec![
-        sum(Noise::Laplace, 3.0, Wish::Error(30.0)),
-        sum(Noise::Laplace, 1.0, Wish::Error(90.0)),
-        Statistic { name: String::new(), ask: held },
+        sum(Noise::Laplace, 3.0, AccuracyTarget::Error(30.0)),
+        sum(Noise::Laplace, 1.0, AccuracyTarget::Error(90.0)),
+        Statistic { name: String::new(), content: held },
     ];
     let planned = shared((Some(1.0), 0.0), statistics);
     brackets(planned.cost.bracket, planned.releases().map(pure).sum(), 1e-6);
@@ -193,8 +207,8 @@ fn the_cost_of_laplace_noise() {
 #[test]
 fn the_cost_of_a_count() {
     for (delta, level) in [(0.1, 1.5), (0.01, 0.7), (1e-6, 3.0)] {
-        let count = wanted(Noise::Laplace, Query::count(), Wish::Level(level));
-        let statistic = Statistic { name: String::new(), ask: Ask::Query(count) };
+        let count = wanted(Noise::Laplace, Query::count(), AccuracyTarget::PinnedLevel(level));
+        let statistic = Statistic { name: String::new(), content: StatisticContent::Query(count) };
         let planned = shared((None, delta), vec![statistic]);
         let truth = geometric_epsilon(pure(planned.releases().next().unwrap()), delta);
         brackets(planned.cost.bracket, truth, 1e-6);
@@ -209,12 +223,12 @@ fn the_cost_of_a_count() {
 fn errors_of_sums() {
     let most = [1.0, 7.0, 100.0];
     for (noise, deviations) in [(Noise::Gaussian, NORMAL), (Noise::Laplace, LAPLACE)] {
-        let statistics = most.map(|most| sum(noise, most, Wish::Error(50.0))).to_vec();
+        let statistics = most.map(|most| sum(noise, most, AccuracyTarget::Error(50.0))).to_vec();
         let planned = shared((Some(1.0), 1e-6), statistics);
         for (line, most) in planned.statistics.iter().zip(most) {
             let release = &line.releases[0];
             let noisy = if noise == Noise::Gaussian { mu(release) } else { pure(release) };
-            is_above(line.runs.as_ref().unwrap().error, deviations * most / noisy, NEAR);
+            is_above(line.answer.as_ref().unwrap().error, deviations * most / noisy, NEAR);
         }
     }
 }
@@ -231,10 +245,11 @@ fn factors_of_gaussians() {
             let mut statistics: Vec<Statistic> = most
                 .iter()
                 .zip(errors)
-                .map(|(most, error)| sum(Noise::Gaussian, *most, Wish::Error(error)))
+                .map(|(most, error)| sum(Noise::Gaussian, *most, AccuracyTarget::Error(error)))
                 .collect();
-            statistics
-                .extend(pin.map(|pin| sum(Noise::Gaussian, 5.0, Wish::Kept(NORMAL * 5.0 / pin))));
+            statistics.extend(pin.map(|pin| {
+                sum(Noise::Gaussian, 5.0, AccuracyTarget::PinnedError(NORMAL * 5.0 / pin))
+            }));
             let planned = shared((Some(epsilon), delta), statistics);
             let left = (all * all - pin.map_or(0.0, |pin| pin * pin)).sqrt();
             let wanted = norm(most.iter().zip(errors).map(|(most, error)| NORMAL * most / error));
@@ -248,7 +263,7 @@ fn factors_of_gaussians() {
             is_above(factor.upper, truth, NEAR);
             // No error is beyond the factor.
             for (line, error) in planned.statistics.iter().zip(errors) {
-                let factor = line.runs.as_ref().unwrap().error / error;
+                let factor = line.answer.as_ref().unwrap().error / error;
                 assert!(factor <= planned.factor.unwrap().upper * (1.0 + 1e-9), "{factor}");
             }
         }
@@ -262,7 +277,7 @@ fn factors_of_laplace_noise() {
     let statistics: Vec<Statistic> = most
         .iter()
         .zip(errors)
-        .map(|(most, error)| sum(Noise::Laplace, *most, Wish::Error(error)))
+        .map(|(most, error)| sum(Noise::Laplace, *most, AccuracyTarget::Error(error)))
         .collect();
     for epsilon in [0.1, 1.0, 5.0] {
         let planned = shared((Some(epsilon), 0.0), statistics.clone());
@@ -282,14 +297,15 @@ fn secret_samples() {
     let (rows, delta) = (2_000_u64, 1e-7);
     for (population, epsilon) in [(4_000_u64, 0.5), (100_000, 0.2), (10_000_000, 1.0)] {
         let share = rows as f64 / population as f64;
-        let relation = Relation::one(Adjacency::Replace);
-        let public = Public { relation, rows: Some(rows), sample_of: Some(population) };
+        let relation = Relation::single_record(Adjacency::Replace);
+        let public = PublicFacts { relation, rows: Some(rows), sample_of: Some(population) };
         let goal = (public, Goal::Relative);
         let inner = (within(share, epsilon), delta / share);
         // Replaced, a number moves its sum by as much as added.
         let most = [1.0, 7.0];
-        let gaussians =
-            most.map(|most| sum(Noise::Gaussian, most, Wish::Error(40.0 * most))).to_vec();
+        let gaussians = most
+            .map(|most| sum(Noise::Gaussian, most, AccuracyTarget::Error(40.0 * most)))
+            .to_vec();
         let planned = self::planned(goal, (Some(epsilon), delta), gaussians);
         assert!(planned.delta_within.get() <= delta / share * (1.0 + 1e-14));
         assert!(planned.delta_within.get() > delta / share * (1.0 - 1e-9));
@@ -301,7 +317,7 @@ fn secret_samples() {
         }
         let wanted = NORMAL / 40.0 * 2.0_f64.sqrt();
         brackets(planned.factor.unwrap(), wanted / gaussian_mu(inner.0, inner.1), NEAR);
-        let laplace = vec![sum(Noise::Laplace, 3.0, Wish::Error(30.0))];
+        let laplace = vec![sum(Noise::Laplace, 3.0, AccuracyTarget::Error(30.0))];
         let planned = self::planned(goal, (Some(epsilon), delta), laplace);
         let alone = laplace_epsilon(pure(planned.releases().next().unwrap()), inner.1);
         brackets(planned.cost.bracket, outside(share, alone), 1e-6);
@@ -318,7 +334,7 @@ fn weighted_sums() {
     let (most, weights) = ([1.0, 7.0, 100.0], [3.0, 0.5, 0.2]);
     let statistics = |noise: Noise| -> Vec<Statistic> {
         let each = most.iter().zip(weights);
-        each.map(|(most, weight)| sum(noise, *most, Wish::Weight(weight))).collect()
+        each.map(|(most, weight)| sum(noise, *most, AccuracyTarget::Weight(weight))).collect()
     };
     let (epsilon, delta) = (0.8, 1e-6);
     let mu_all = gaussian_mu(epsilon, delta);

@@ -5,12 +5,16 @@
 use counterpoint::{Adjacency, Delta, Epsilon, Guarantee, Options, Relation};
 use counterpoint_mechanisms::{Bounds, Query};
 use counterpoint_planner::{
-    Ask, Budget, Goal, MOST_STATISTICS, Noise, PlanningError, Public, Statistic, Study, Wanted,
-    Wish, plan,
+    AccuracyTarget, Budget, Goal, MAX_STATISTICS, Noise, PlanningError, PublicFacts, QueryRequest,
+    Statistic, StatisticContent, Study, plan,
 };
 
-fn known() -> Public {
-    Public { relation: Relation::one(Adjacency::Replace), rows: Some(5000), sample_of: None }
+fn known() -> PublicFacts {
+    PublicFacts {
+        relation: Relation::single_record(Adjacency::Replace),
+        rows: Some(5000),
+        sample_of: None,
+    }
 }
 
 fn budget(epsilon: f64, delta: f64) -> Budget {
@@ -21,26 +25,34 @@ fn one() -> Budget {
     budget(1.0, 1e-6)
 }
 
-fn count(wish: Wish) -> Statistic {
+fn count(target: AccuracyTarget) -> Statistic {
     let (query, noise) =
         (Query::count_within(Bounds::new(0.0, 1.0).unwrap()), Some(Noise::Laplace));
-    let wanted = Wanted { query, noise, confidence: 0.95, wish, scale: 1.0, population: None };
-    Statistic { name: "count".into(), ask: Ask::Query(wanted) }
+    let wanted =
+        QueryRequest { query, noise, confidence: 0.95, target, scale: 1.0, population: None };
+    Statistic { name: "count".into(), content: StatisticContent::Query(wanted) }
 }
 
-fn with(change: impl FnOnce(&mut Wanted)) -> Vec<Statistic> {
-    let mut statistic = count(Wish::Error(50.0));
-    if let Ask::Query(wanted) = &mut statistic.ask {
+fn with(change: impl FnOnce(&mut QueryRequest)) -> Vec<Statistic> {
+    let mut statistic = count(AccuracyTarget::Error(50.0));
+    if let StatisticContent::Query(wanted) = &mut statistic.content {
         change(wanted);
     }
     vec![statistic]
 }
 
 fn held_back(epsilon: f64, delta: f64) -> Statistic {
-    Statistic { name: "later".into(), ask: Ask::HeldBack(Guarantee::new(epsilon, delta).unwrap()) }
+    Statistic {
+        name: "later".into(),
+        content: StatisticContent::HeldBack(Guarantee::new(epsilon, delta).unwrap()),
+    }
 }
 
-fn tried(public: Public, budget: Budget, statistics: Vec<Statistic>) -> Result<(), PlanningError> {
+fn tried(
+    public: PublicFacts,
+    budget: Budget,
+    statistics: Vec<Statistic>,
+) -> Result<(), PlanningError> {
     let study = Study::new(public, budget, Goal::Relative, statistics)?;
     plan(&study, &Options::default()).map(|_| ())
 }
@@ -48,7 +60,7 @@ fn tried(public: Public, budget: Budget, statistics: Vec<Statistic>) -> Result<(
 /// That a study is refused, about this statistic and this field, in these words.
 #[track_caller]
 fn refused(
-    (public, budget, statistics): (Public, Budget, Vec<Statistic>),
+    (public, budget, statistics): (PublicFacts, Budget, Vec<Statistic>),
     (statistic, field): (Option<usize>, &str),
     words: &str,
 ) {
@@ -74,26 +86,31 @@ const NO_NUMBERS: [(f64, &str); 6] = [
 #[test]
 fn wishes_are_positive_numbers() {
     for (value, words) in NO_NUMBERS {
-        for (wish, field) in [
-            (Wish::Error(value), "error"),
-            (Wish::Kept(value), "error"),
-            (Wish::Level(value), "epsilon"),
-            (Wish::Weight(value), "weight"),
+        for (target, field) in [
+            (AccuracyTarget::Error(value), "error"),
+            (AccuracyTarget::PinnedError(value), "error"),
+            (AccuracyTarget::PinnedLevel(value), "epsilon"),
+            (AccuracyTarget::Weight(value), "weight"),
         ] {
-            refused((known(), one(), vec![count(wish)]), (Some(0), field), words);
+            refused((known(), one(), vec![count(target)]), (Some(0), field), words);
         }
         let scaled = with(|wanted| wanted.scale = value);
         refused((known(), one(), scaled), (Some(0), "scale"), words);
         let sure = with(|wanted| wanted.confidence = value);
         refused((known(), one(), sure), (Some(0), "confidence"), words);
     }
-    for wish in [Wish::Error(50.0), Wish::Kept(50.0), Wish::Level(0.1), Wish::Weight(1.0)] {
-        assert_eq!(tried(known(), one(), vec![count(wish)]), Ok(()));
+    for target in [
+        AccuracyTarget::Error(50.0),
+        AccuracyTarget::PinnedError(50.0),
+        AccuracyTarget::PinnedLevel(0.1),
+        AccuracyTarget::Weight(1.0),
+    ] {
+        assert_eq!(tried(known(), one(), vec![count(target)]), Ok(()));
     }
     let certain = with(|wanted| wanted.confidence = 1.0);
     refused((known(), one(), certain), (Some(0), "confidence"), "is 1");
     // The second is named, not the first.
-    let two = vec![count(Wish::Error(50.0)), count(Wish::Error(f64::NAN))];
+    let two = vec![count(AccuracyTarget::Error(50.0)), count(AccuracyTarget::Error(f64::NAN))];
     refused((known(), one(), two), (Some(1), "error"), "statistic 2: error is NaN");
 }
 
@@ -103,14 +120,14 @@ fn budgets_are_above_zero() {
     for value in [f64::NAN, f64::INFINITY, -1.0] {
         assert!(Epsilon::new(value).is_err() && Delta::new(value).is_err(), "{value}");
     }
-    let statistics = vec![count(Wish::Error(50.0))];
+    let statistics = vec![count(AccuracyTarget::Error(50.0))];
     for zero in [0.0, -0.0] {
         refused((known(), budget(zero, 1e-6), statistics.clone()), (None, "epsilon"), "is ");
     }
     assert_eq!(tried(known(), budget(0.1, 0.0), statistics), Ok(()));
-    let larger = vec![count(Wish::Error(50.0)), held_back(0.1, 2e-6)];
+    let larger = vec![count(AccuracyTarget::Error(50.0)), held_back(0.1, 2e-6)];
     refused((known(), one(), larger), (Some(1), "delta"), "is 0.000002");
-    let kept = vec![count(Wish::Error(50.0)), held_back(0.1, 1e-7)];
+    let kept = vec![count(AccuracyTarget::Error(50.0)), held_back(0.1, 1e-7)];
     assert_eq!(tried(known(), one(), kept), Ok(()));
 }
 
@@ -127,8 +144,8 @@ fn reversed_bounds_are_none() {
 /// Secrecy of a sample is proved for one replaced row, of a population that holds the sample.
 #[test]
 fn samples_are_of_a_population() {
-    let statistics = || vec![count(Wish::Error(50.0))];
-    let of = |population: u64| Public { sample_of: Some(population), ..known() };
+    let statistics = || vec![count(AccuracyTarget::Error(50.0))];
+    let of = |population: u64| PublicFacts { sample_of: Some(population), ..known() };
     for population in [5000, 5001, 1_000_000_000_000] {
         assert_eq!(tried(of(population), one(), statistics()), Ok(()));
     }
@@ -137,26 +154,26 @@ fn samples_are_of_a_population() {
         refused((of(population), one(), statistics()), (None, "sample_of"), &words);
     }
     for relation in [
-        Relation::one(Adjacency::AddRemove),
+        Relation::single_record(Adjacency::AddRemove),
         Relation::new(Adjacency::AddRemove, 2).unwrap(),
         Relation::new(Adjacency::Replace, 2).unwrap(),
     ] {
-        let other = Public { relation, ..of(10_000) };
+        let other = PublicFacts { relation, ..of(10_000) };
         let words = "is given for other neighbours than those of one replaced row";
         refused((other, one(), statistics()), (None, "sample_of"), words);
-        assert_eq!(tried(Public { sample_of: None, ..other }, one(), statistics()), Ok(()));
+        assert_eq!(tried(PublicFacts { sample_of: None, ..other }, one(), statistics()), Ok(()));
     }
-    let unknown = Public { rows: None, ..of(10_000) };
+    let unknown = PublicFacts { rows: None, ..of(10_000) };
     refused((unknown, one(), statistics()), (None, "sample_of"), "without people");
-    let nobody = Public { rows: Some(0), ..known() };
+    let nobody = PublicFacts { rows: Some(0), ..known() };
     refused((nobody, one(), statistics()), (None, "people"), "is 0; legal: 1 to 10^12");
 }
 
 #[test]
 fn statistics_are_one_to_a_hundred_thousand() {
-    assert_eq!(MOST_STATISTICS, 100_000);
+    assert_eq!(MAX_STATISTICS, 100_000);
     let made = |many: usize| {
-        Study::new(known(), one(), Goal::Relative, vec![count(Wish::Error(50.0)); many])
+        Study::new(known(), one(), Goal::Relative, vec![count(AccuracyTarget::Error(50.0)); many])
     };
     for (many, words) in [(0, "statistic has 0 entries"), (100_001, "statistic has 100001 entries")]
     {
@@ -172,12 +189,18 @@ fn statistics_are_one_to_a_hundred_thousand() {
 fn pins_beyond_the_budget_are_refused() {
     let pure = budget(1.0, 0.0);
     for (pins, kept) in [
-        (vec![count(Wish::Level(0.6)), count(Wish::Level(0.39))], true),
-        (vec![count(Wish::Level(0.6)), count(Wish::Level(0.41))], false),
-        (vec![count(Wish::Level(0.6)), held_back(0.39, 0.0)], true),
-        (vec![count(Wish::Level(0.6)), held_back(0.41, 0.0)], false),
+        (
+            vec![count(AccuracyTarget::PinnedLevel(0.6)), count(AccuracyTarget::PinnedLevel(0.39))],
+            true,
+        ),
+        (
+            vec![count(AccuracyTarget::PinnedLevel(0.6)), count(AccuracyTarget::PinnedLevel(0.41))],
+            false,
+        ),
+        (vec![count(AccuracyTarget::PinnedLevel(0.6)), held_back(0.39, 0.0)], true),
+        (vec![count(AccuracyTarget::PinnedLevel(0.6)), held_back(0.41, 0.0)], false),
     ] {
-        for free in [None, Some(Wish::Error(50.0)), Some(Wish::Weight(1.0))] {
+        for free in [None, Some(AccuracyTarget::Error(50.0)), Some(AccuracyTarget::Weight(1.0))] {
             let statistics = pins.iter().cloned().chain(free.map(count)).collect();
             match tried(known(), pure, statistics) {
                 Ok(()) => assert!(kept, "{free:?}: {pins:?}"),
@@ -191,21 +214,30 @@ fn pins_beyond_the_budget_are_refused() {
         }
     }
     // A pinned error is a pin too: noise within 3 at 95 % costs more than 0.5.
-    let error = tried(known(), budget(0.5, 0.0), vec![count(Wish::Kept(3.0))]).unwrap_err();
+    let error = tried(known(), budget(0.5, 0.0), vec![count(AccuracyTarget::PinnedError(3.0))])
+        .unwrap_err();
     let text = error.to_string();
-    assert!(text.starts_with("the budget of epsilon 0.5 cannot be kept"), "{text}");
-    assert!(text.contains("legal: a larger budget, or less that is pinned"), "{text}");
-    assert_eq!(tried(known(), budget(1.2, 0.0), vec![count(Wish::Kept(3.0))]), Ok(()));
+    assert!(text.starts_with("the budget of epsilon 0.5 is too small"), "{text}");
+    assert!(text.contains("legal: a larger budget, or fewer pinned statistics"), "{text}");
+    assert_eq!(
+        tried(known(), budget(1.2, 0.0), vec![count(AccuracyTarget::PinnedError(3.0))]),
+        Ok(())
+    );
 }
 
 /// At delta zero there is no Gaussian noise: nothing that insists on it is planned.
 #[test]
 fn gaussian_noise_needs_a_delta() {
-    for wish in [Wish::Error(50.0), Wish::Kept(50.0), Wish::Weight(1.0), Wish::Level(0.1)] {
+    for target in [
+        AccuracyTarget::Error(50.0),
+        AccuracyTarget::PinnedError(50.0),
+        AccuracyTarget::Weight(1.0),
+        AccuracyTarget::PinnedLevel(0.1),
+    ] {
         let only = |noise| {
             with(|wanted| {
                 wanted.noise = Some(noise);
-                wanted.wish = wish;
+                wanted.target = target;
             })
         };
         let error = tried(known(), budget(1.0, 0.0), only(Noise::Gaussian));
@@ -213,7 +245,7 @@ fn gaussian_noise_needs_a_delta() {
             error.as_ref().is_err_and(|said| said.to_string().contains("noise is gaussian")),
             "{error:?}"
         );
-        assert_eq!(tried(known(), budget(1.0, 0.0), only(Noise::Laplace)), Ok(()), "{wish:?}");
-        assert_eq!(tried(known(), one(), only(Noise::Gaussian)), Ok(()), "{wish:?}");
+        assert_eq!(tried(known(), budget(1.0, 0.0), only(Noise::Laplace)), Ok(()), "{target:?}");
+        assert_eq!(tried(known(), one(), only(Noise::Gaussian)), Ok(()), "{target:?}");
     }
 }

@@ -6,33 +6,33 @@ use counterpoint::{
 };
 use counterpoint_mechanisms::{Bounds, Contribution, Data, Query};
 use counterpoint_planner::{
-    Ask, Budget, Goal, Noise, Planned, Population, Public, Statistic, Study, Wanted, Warning, Wish,
-    plan,
+    AccuracyTarget, Budget, Goal, Noise, Population, PublicFacts, QueryRequest, Statistic,
+    StatisticContent, Study, StudyPlan, Warning, plan,
 };
 use counterpoint_testing::{Random, tries};
 
-fn public(adjacency: Adjacency, rows: u64) -> Public {
-    Public { relation: Relation::one(adjacency), rows: Some(rows), sample_of: None }
+fn public(adjacency: Adjacency, rows: u64) -> PublicFacts {
+    PublicFacts { relation: Relation::single_record(adjacency), rows: Some(rows), sample_of: None }
 }
 
 fn budget(epsilon: f64, delta: f64) -> Budget {
     Budget { epsilon: Some(Epsilon::new(epsilon).unwrap()), delta: Delta::new(delta).unwrap() }
 }
 
-fn asked(query: Query, wish: Wish) -> Statistic {
+fn asked(query: Query, target: AccuracyTarget) -> Statistic {
     let wanted =
-        Wanted { query, noise: None, confidence: 0.95, wish, scale: 1.0, population: None };
-    Statistic { name: String::new(), ask: Ask::Query(wanted) }
+        QueryRequest { query, noise: None, confidence: 0.95, target, scale: 1.0, population: None };
+    Statistic { name: String::new(), content: StatisticContent::Query(wanted) }
 }
 
 fn only(noise: Noise, mut statistic: Statistic) -> Statistic {
-    if let Ask::Query(wanted) = &mut statistic.ask {
+    if let StatisticContent::Query(wanted) = &mut statistic.content {
         wanted.noise = Some(noise);
     }
     statistic
 }
 
-fn planned(public: Public, budget: Budget, statistics: Vec<Statistic>) -> Planned {
+fn planned(public: PublicFacts, budget: Budget, statistics: Vec<Statistic>) -> StudyPlan {
     let study = Study::new(public, budget, Goal::Relative, statistics).unwrap();
     plan(&study, &Options::default()).unwrap()
 }
@@ -42,10 +42,10 @@ fn bounds(low: f64, high: f64) -> Bounds {
 }
 
 /// What the plan's releases cost, asked anew.
-fn composed(planned: &Planned, adjacency: Adjacency, delta: f64) -> Bracket {
+fn composed(planned: &StudyPlan, adjacency: Adjacency, delta: f64) -> Bracket {
     let releases: Vec<Release> = planned.releases().cloned().collect();
-    let group = counterpoint::quantity::Group::ONE;
-    let plan = Plan::with(releases, Some(adjacency), group).unwrap();
+    let group = counterpoint::quantity::GroupSize::ONE;
+    let plan = Plan::for_neighbours(releases, Some(adjacency), group).unwrap();
     plan.epsilon(Delta::new(delta).unwrap(), &Options::default()).unwrap().bracket
 }
 
@@ -84,7 +84,7 @@ fn equal_gaussians_have_the_closed_solution() {
     for (k, epsilon, delta) in [(1_u32, 1.0, 1e-6), (5, 0.5, 1e-6), (40, 2.0, 1e-9)] {
         let query = Query::sum(bounds(0.0, 1.0));
         let statistics = (0..k)
-            .map(|_| only(Noise::Gaussian, asked(query.clone(), Wish::Error(10.0))))
+            .map(|_| only(Noise::Gaussian, asked(query.clone(), AccuracyTarget::Error(10.0))))
             .collect();
         let planned =
             planned(public(Adjacency::AddRemove, 1000), budget(epsilon, delta), statistics);
@@ -122,7 +122,7 @@ fn plans_keep_their_budget_and_their_factor() {
                     0 => 1.0,
                     _ => random.log_uniform(0.5, 50.0),
                 };
-                asked(query, Wish::Error(10.0 * unit))
+                asked(query, AccuracyTarget::Error(10.0 * unit))
             })
             .collect();
         let (epsilon, delta) = (random.log_uniform(0.05, 3.0), 1e-6);
@@ -131,7 +131,7 @@ fn plans_keep_their_budget_and_their_factor() {
         assert!(cost.upper <= epsilon, "{round}: {cost} above {epsilon}");
         let factor = planned.factor.unwrap();
         for line in &planned.statistics {
-            let runs = line.runs.as_ref().unwrap();
+            let runs = line.answer.as_ref().unwrap();
             let again = runs.measurement.half_width_all(rows, 0.95).unwrap();
             assert!(
                 again <= runs.wanted.unwrap() * factor.upper * (1.0 + 1e-12),
@@ -147,15 +147,17 @@ fn plans_keep_their_budget_and_their_factor() {
 #[test]
 fn pins_and_shares_held_back() {
     let income = || Query::mean(bounds(0.0, 200_000.0));
-    let pinned = asked(income(), Wish::Kept(3_000.0));
-    let free = |error| asked(income(), Wish::Error(error));
-    let held =
-        Statistic { name: "later".into(), ask: Ask::HeldBack(Guarantee::new(0.2, 0.0).unwrap()) };
+    let pinned = asked(income(), AccuracyTarget::PinnedError(3_000.0));
+    let free = |error| asked(income(), AccuracyTarget::Error(error));
+    let held = Statistic {
+        name: "later".into(),
+        content: StatisticContent::HeldBack(Guarantee::new(0.2, 0.0).unwrap()),
+    };
     let public = public(Adjacency::Replace, 5000);
     let without = planned(public, budget(1.0, 1e-6), vec![pinned.clone(), free(500.0)]);
     let with = planned(public, budget(1.0, 1e-6), vec![pinned, free(500.0), held]);
     for plan in [&without, &with] {
-        let runs = plan.statistics[0].runs.as_ref().unwrap();
+        let runs = plan.statistics[0].answer.as_ref().unwrap();
         assert!(runs.pinned && runs.error <= 3_000.0 && runs.error > 2_970.0, "{}", runs.error);
         assert!(composed(plan, Adjacency::Replace, 1e-6).upper <= 1.0);
     }
@@ -169,9 +171,9 @@ fn pins_and_shares_held_back() {
 /// Secrecy of the sample, by the formula: the releases themselves may cost more.
 #[test]
 fn a_secret_sample_goes_further() {
-    let statistics = || vec![asked(Query::mean(bounds(0.0, 100.0)), Wish::Error(1.0))];
+    let statistics = || vec![asked(Query::mean(bounds(0.0, 100.0)), AccuracyTarget::Error(1.0))];
     let known = public(Adjacency::Replace, 5000);
-    let secret = Public { sample_of: Some(4_000_000), ..known };
+    let secret = PublicFacts { sample_of: Some(4_000_000), ..known };
     let (plain, amplified) = (
         planned(known, budget(0.1, 1e-6), statistics()),
         planned(secret, budget(0.1, 1e-6), statistics()),
@@ -190,18 +192,18 @@ fn what_runs_keeps_the_promise() {
     let rows = 500_u64;
     let values: Vec<f64> = (0..rows).map(|i| (i * 37 % 100) as f64).collect();
     let statistics = vec![
-        asked(Query::sum(bounds(0.0, 100.0)), Wish::Error(2_000.0)),
-        asked(Query::mean(bounds(0.0, 100.0)), Wish::Error(4.0)),
-        only(Noise::Laplace, asked(Query::sum(bounds(0.0, 50.0)), Wish::Error(1_000.0))),
-        only(Noise::Gaussian, asked(Query::sum(bounds(0.0, 50.0)), Wish::Error(1_000.0))),
+        asked(Query::sum(bounds(0.0, 100.0)), AccuracyTarget::Error(2_000.0)),
+        asked(Query::mean(bounds(0.0, 100.0)), AccuracyTarget::Error(4.0)),
+        only(Noise::Laplace, asked(Query::sum(bounds(0.0, 50.0)), AccuracyTarget::Error(1_000.0))),
+        only(Noise::Gaussian, asked(Query::sum(bounds(0.0, 50.0)), AccuracyTarget::Error(1_000.0))),
     ];
     let planned = planned(public(Adjacency::Replace, rows), budget(1.0, 1e-6), statistics);
-    let data = Data::new(Relation::one(Adjacency::Replace), values.clone());
+    let data = Data::new(Relation::single_record(Adjacency::Replace), values.clone());
     let clamped = |high: f64| values.iter().map(|x| x.min(high)).sum::<f64>();
     let truths = [clamped(100.0), clamped(100.0) / rows as f64, clamped(50.0), clamped(50.0)];
     let runs = tries(100_000, 0.4);
     for (line, truth) in planned.statistics.iter().zip(truths) {
-        let line = line.runs.as_ref().unwrap();
+        let line = line.answer.as_ref().unwrap();
         let within = |share: f64| {
             let near = (0..runs).filter(|_| {
                 let reply = line.measurement.run(&data).unwrap().number().unwrap();
@@ -229,8 +231,8 @@ fn no_other_sharing_is_better() {
             public(Adjacency::AddRemove, 1000),
             budget(epsilon, delta),
             vec![
-                asked(one.clone(), Wish::Error(errors[0])),
-                asked(other.clone(), Wish::Error(errors[1])),
+                asked(one.clone(), AccuracyTarget::Error(errors[0])),
+                asked(other.clone(), AccuracyTarget::Error(errors[1])),
             ],
         );
         let weights = [random.log_uniform(0.3, 3.0), random.log_uniform(0.3, 3.0) / high];
@@ -238,11 +240,11 @@ fn no_other_sharing_is_better() {
             public(Adjacency::AddRemove, 1000),
             budget(epsilon, delta),
             vec![
-                asked(one.clone(), Wish::Weight(weights[0])),
-                asked(other.clone(), Wish::Weight(weights[1])),
+                asked(one.clone(), AccuracyTarget::Weight(weights[0])),
+                asked(other.clone(), AccuracyTarget::Weight(weights[1])),
             ],
         );
-        let relation = Relation::one(Adjacency::AddRemove);
+        let relation = Relation::single_record(Adjacency::AddRemove);
         let cost = |first: (bool, f64), second: (bool, f64)| {
             let made = |query: &Query, (gaussian, level): (bool, f64)| {
                 let recipe =
@@ -293,13 +295,13 @@ fn quantiles_and_pins_have_a_share() {
         known,
         budget(0.4, 1e-6),
         vec![
-            asked(Query::mean(bounds(0.0, 200_000.0)), Wish::Kept(500.0)),
-            asked(quartiles.clone(), Wish::Weight(1.0)),
-            asked(region.clone(), Wish::Weight(1.0)),
+            asked(Query::mean(bounds(0.0, 200_000.0)), AccuracyTarget::PinnedError(500.0)),
+            asked(quartiles.clone(), AccuracyTarget::Weight(1.0)),
+            asked(region.clone(), AccuracyTarget::Weight(1.0)),
         ],
     );
     // The pin costs less than 0.25 with Laplace noise; by adding up, 0.1 and 0.05 are left for the others.
-    let error = |recipe: counterpoint_mechanisms::Recipe| {
+    let error = |recipe: counterpoint_mechanisms::NoisyQuery| {
         recipe.under(known.relation).unwrap().half_width_all(5000, 0.95).unwrap()
     };
     let quartiles = quartiles.exponential_interval(0.1, 0.95).unwrap();
@@ -311,11 +313,11 @@ fn quantiles_and_pins_have_a_share() {
 #[test]
 fn pins_have_the_noise_that_keeps_them() {
     let mean = || Query::mean(bounds(0.0, 1.0));
-    let pinned = asked(mean(), Wish::Kept(2e-5));
-    for other in [Wish::Weight(1.0), Wish::Error(1e-3)] {
+    let pinned = asked(mean(), AccuracyTarget::PinnedError(2e-5));
+    for other in [AccuracyTarget::Weight(1.0), AccuracyTarget::Error(1e-3)] {
         let statistics = vec![pinned.clone(), asked(mean(), other), asked(mean(), other)];
         let found = planned(public(Adjacency::Replace, 1000), budget(400.0, 1e-6), statistics);
-        let runs = found.statistics[0].runs.as_ref().unwrap();
+        let runs = found.statistics[0].answer.as_ref().unwrap();
         assert!(runs.error <= 2e-5, "{other:?}: {}", runs.error);
         assert_eq!(runs.noise, Noise::Laplace, "{other:?}");
         assert!(composed(&found, Adjacency::Replace, 1e-6).upper <= 400.0 * (1.0 + 1e-9));
@@ -332,41 +334,42 @@ fn what_is_spared_is_what_another_plan_says() {
         (Query::mean(bounds(0.0, 1.0)), 0.02),
     ];
     let known = public(Adjacency::Replace, 2000);
-    let wished = |wish: fn(f64) -> Wish| {
-        queries.clone().map(|(query, error)| asked(query, wish(error))).to_vec()
+    let wished = |target: fn(f64) -> AccuracyTarget| {
+        queries.clone().map(|(query, error)| asked(query, target(error))).to_vec()
     };
     let near = |said: f64, truth: f64| assert!((said / truth - 1.0).abs() < 0.04, "{said} {truth}");
-    let all = wished(Wish::Error);
+    let all = wished(AccuracyTarget::Error);
     let least = Budget { epsilon: None, delta: Delta::new(1e-6).unwrap() };
     let (fit, cost) =
         (planned(known, budget(1.0, 1e-6), all.clone()), planned(known, least, all.clone()));
     for index in 0..all.len() {
         let (mut without, mut pinned) = (all.clone(), all.clone());
         without.remove(index);
-        pinned[index] = wished(Wish::Kept).swap_remove(index);
+        pinned[index] = wished(AccuracyTarget::PinnedError).swap_remove(index);
         let factor =
             |statistics| planned(known, budget(1.0, 1e-6), statistics).factor.unwrap().upper;
-        let spare = fit.statistics[index].spare;
+        let spare = fit.statistics[index].savings;
         near(spare.dropped.unwrap(), factor(without.clone()));
         near(spare.pinned.unwrap(), factor(pinned));
         let cheaper = planned(known, least, without).cost.bracket.upper;
-        near(cost.statistics[index].spare.dropped.unwrap(), cheaper);
+        near(cost.statistics[index].savings.dropped.unwrap(), cheaper);
     }
     // Without the only one nothing is published, and nothing costs anything.
     let alone = planned(known, least, all[..1].to_vec());
-    assert!(alone.statistics[0].spare.dropped.is_some_and(|epsilon| epsilon.abs() < 1e-300));
+    assert!(alone.statistics[0].savings.dropped.is_some_and(|epsilon| epsilon.abs() < 1e-300));
 }
 
 /// Adding up has a closed form: the errors' epsilons, and the factor that makes them the budget.
 #[test]
 fn adding_up_needs_what_it_needs() {
     let sums = [(1.0, 20.0), (7.0, 100.0), (100.0, 900.0)];
-    let statistics =
-        sums.map(|(most, error)| asked(Query::sum(bounds(0.0, most)), Wish::Error(error))).to_vec();
+    let statistics = sums
+        .map(|(most, error)| asked(Query::sum(bounds(0.0, most)), AccuracyTarget::Error(error)))
+        .to_vec();
     let found = planned(public(Adjacency::AddRemove, 1000), budget(0.5, 1e-6), statistics);
     // Laplace noise exceeds -ln(0.05) scales one time in twenty.
     let epsilon: f64 = sums.iter().map(|(most, error)| -0.05_f64.ln() * most / error).sum();
-    let basic = found.others.iter().find(|other| other.theorem == "basic").unwrap();
+    let basic = found.other_theorems.iter().find(|other| other.theorem == "basic").unwrap();
     let near = |said: f64, truth: f64| assert!((said / truth - 1.0).abs() < 2e-3, "{said} {truth}");
     near(basic.epsilon.unwrap(), epsilon);
     near(basic.factor.unwrap(), epsilon / 0.5);
@@ -377,41 +380,41 @@ fn adding_up_needs_what_it_needs() {
 #[test]
 fn adding_up_is_compared_fairly() {
     let regression = || Query::regression(&[bounds(0.0, 1.0)], bounds(0.0, 1.0)).unwrap();
-    let sum = || asked(Query::sum(bounds(0.0, 1.0)), Wish::Error(20.0));
+    let sum = || asked(Query::sum(bounds(0.0, 1.0)), AccuracyTarget::Error(20.0));
     let epsilon_of_sum = -0.05_f64.ln() / 20.0;
-    let others = |public: Public, statistics: Vec<Statistic>| {
+    let others = |public: PublicFacts, statistics: Vec<Statistic>| {
         let found = planned(public, budget(1.0, 1e-6), statistics);
-        let basic = found.others.iter().find(|other| other.theorem == "basic").unwrap();
+        let basic = found.other_theorems.iter().find(|other| other.theorem == "basic").unwrap();
         basic.epsilon.unwrap()
     };
     let near = |said: f64, truth: f64| assert!((said / truth - 1.0).abs() < 2e-3, "{said} {truth}");
     let known = public(Adjacency::Replace, 1000);
-    let laplace = only(Noise::Laplace, asked(regression(), Wish::Level(0.3)));
+    let laplace = only(Noise::Laplace, asked(regression(), AccuracyTarget::PinnedLevel(0.3)));
     near(others(known, vec![laplace, sum()]), 0.3 + epsilon_of_sum);
     // Of publicly many rows five sums less one have noise: of x, y, xx, xy; of all but the number of rows.
-    let gaussian = only(Noise::Gaussian, asked(regression(), Wish::Level(0.1)));
+    let gaussian = only(Noise::Gaussian, asked(regression(), AccuracyTarget::PinnedLevel(0.1)));
     let study = planned(known, budget(1.0, 1e-6), vec![gaussian.clone(), sum()]);
     let sums = study.statistics[0].releases.len() as f64;
     near(others(known, vec![gaussian, sum()]), 0.1 * (2.0 * sums).sqrt() + epsilon_of_sum);
-    let secret = Public { sample_of: Some(100_000), ..known };
+    let secret = PublicFacts { sample_of: Some(100_000), ..known };
     near(others(secret, vec![sum()]), (0.01 * epsilon_of_sum.exp_m1()).ln_1p());
 }
 
 /// A sample's own error is told where all of its rows are used, and only there.
 #[test]
 fn samples_say_how_far_they_are_off() {
-    let secret = Public { sample_of: Some(10_000), ..public(Adjacency::Replace, 100) };
-    let mean = || asked(Query::mean(bounds(-50.0, 150.0)), Wish::Error(1.0));
-    let off = |of: Public, statistic: Statistic| {
+    let secret = PublicFacts { sample_of: Some(10_000), ..public(Adjacency::Replace, 100) };
+    let mean = || asked(Query::mean(bounds(-50.0, 150.0)), AccuracyTarget::Error(1.0));
+    let off = |of: PublicFacts, statistic: Statistic| {
         let found = planned(of, budget(1.0, 1e-6), vec![statistic]);
-        found.statistics[0].runs.as_ref().unwrap().sampling_error
+        found.statistics[0].answer.as_ref().unwrap().sampling_error
     };
     let said = off(secret, mean()).unwrap();
     assert!((said / (200.0 * 0.13513621919230623) - 1.0).abs() < 1e-12, "{said}");
     assert_eq!(off(public(Adjacency::Replace, 100), mean()), None, "these are all people");
     let mut filtered = mean();
-    if let Ask::Query(wanted) = &mut filtered.ask {
-        let contribution = Contribution::Rows(Relation::one(Adjacency::AddRemove));
+    if let StatisticContent::Query(wanted) = &mut filtered.content {
+        let contribution = Contribution::Rows(Relation::single_record(Adjacency::AddRemove));
         wanted.population =
             Some(Population { contribution, rows: Some(50), groups: 1, count: None });
     }
@@ -422,7 +425,7 @@ fn samples_say_how_far_they_are_off() {
 #[test]
 fn forced_noise_is_compared_with_a_free_choice() {
     let asking = Budget { epsilon: None, delta: Delta::new(1e-6).unwrap() };
-    let count = |error: f64| asked(Query::count(), Wish::Error(error));
+    let count = |error: f64| asked(Query::count(), AccuracyTarget::Error(error));
     let known = public(Adjacency::AddRemove, 5000);
     let free = planned(known, asking, vec![count(20.0)]);
     assert_eq!(free.free_choice, None, "nothing is prescribed");
@@ -439,8 +442,8 @@ fn forced_noise_is_compared_with_a_free_choice() {
 #[test]
 fn sums_are_told_in_units_and_coarse_statistics_are_named() {
     let scaled = |query: Query, weight: f64, scale: f64| {
-        let mut statistic = asked(query, Wish::Weight(weight));
-        if let Ask::Query(wanted) = &mut statistic.ask {
+        let mut statistic = asked(query, AccuracyTarget::Weight(weight));
+        if let StatisticContent::Query(wanted) = &mut statistic.content {
             wanted.scale = scale;
         }
         statistic
@@ -453,7 +456,7 @@ fn sums_are_told_in_units_and_coarse_statistics_are_named() {
         let of = public(Adjacency::AddRemove, 50);
         let study = Study::new(of, budget(0.2, 1e-6), goal, statistics).unwrap();
         let found = plan(&study, &Options::default()).unwrap();
-        let error = |at: usize| found.statistics[at].runs.as_ref().unwrap().error;
+        let error = |at: usize| found.statistics[at].answer.as_ref().unwrap().error;
         let (mean, count, sum) = (error(0), error(1), found.sum.unwrap());
         let near = |said: f64, truth: f64| assert!((said / truth - 1.0).abs() < 1e-12, "{said}");
         near(sum.in_units, 2.0 * mean.powi(power) + 3.0 * count.powi(power));
@@ -477,13 +480,13 @@ fn the_cost_of_wanted_errors() {
     let asking = Budget { epsilon: None, delta: Delta::new(1e-6).unwrap() };
     let statistics = || {
         vec![
-            asked(Query::count(), Wish::Error(40.0)),
-            asked(Query::mean(bounds(0.0, 100.0)), Wish::Error(1.0)),
+            asked(Query::count(), AccuracyTarget::Error(40.0)),
+            asked(Query::mean(bounds(0.0, 100.0)), AccuracyTarget::Error(1.0)),
         ]
     };
     let least = planned(public(Adjacency::Replace, 5000), asking, statistics());
     for line in &least.statistics {
-        let runs = line.runs.as_ref().unwrap();
+        let runs = line.answer.as_ref().unwrap();
         assert!(runs.error <= runs.wanted.unwrap() && runs.error > 0.97 * runs.wanted.unwrap());
     }
     // With that budget the factor is one.
@@ -495,7 +498,7 @@ fn the_cost_of_wanted_errors() {
 
 #[test]
 fn what_cannot_be_is_said() {
-    let fails = |public: Public, budget: Budget, statistics: Vec<Statistic>| match Study::new(
+    let fails = |public: PublicFacts, budget: Budget, statistics: Vec<Statistic>| match Study::new(
         public,
         budget,
         Goal::Relative,
@@ -505,27 +508,34 @@ fn what_cannot_be_is_said() {
         Err(error) => error.to_string(),
     };
     let known = public(Adjacency::Replace, 5000);
-    let count = |wish| vec![asked(Query::count(), wish)];
+    let count = |target| vec![asked(Query::count(), target)];
     for (budget, statistics, said) in [
         (budget(1.0, 1e-6), vec![], "statistic has 0 entries"),
-        (budget(1.0, 1e-6), count(Wish::Error(f64::NAN)), "statistic 1: error is NaN"),
-        (budget(1.0, 1e-6), count(Wish::Error(0.0)), "statistic 1: error is 0"),
-        (budget(0.0, 1e-6), count(Wish::Error(5.0)), "epsilon is 0"),
-        (budget(1e-7, 1e-12), count(Wish::Kept(3.0)), "cannot be kept"),
-        (budget(1.0, 1e-6), count(Wish::Level(1e9)), "statistic 1: epsilon cannot be had"),
+        (budget(1.0, 1e-6), count(AccuracyTarget::Error(f64::NAN)), "statistic 1: error is NaN"),
+        (budget(1.0, 1e-6), count(AccuracyTarget::Error(0.0)), "statistic 1: error is 0"),
+        (budget(0.0, 1e-6), count(AccuracyTarget::Error(5.0)), "epsilon is 0"),
+        (budget(1e-7, 1e-12), count(AccuracyTarget::PinnedError(3.0)), "is too small"),
         (
             budget(1.0, 1e-6),
-            vec![asked(Query::count(), Wish::Error(5.0)), asked(Query::count(), Wish::Weight(1.0))],
+            count(AccuracyTarget::PinnedLevel(1e9)),
+            "statistic 1: epsilon cannot be reached",
+        ),
+        (
+            budget(1.0, 1e-6),
+            vec![
+                asked(Query::count(), AccuracyTarget::Error(5.0)),
+                asked(Query::count(), AccuracyTarget::Weight(1.0)),
+            ],
             "statistic 2: weight",
         ),
         (
             Budget { epsilon: None, ..budget(1.0, 1e-6) },
-            count(Wish::Weight(1.0)),
+            count(AccuracyTarget::Weight(1.0)),
             "statistic 1: error is missing",
         ),
         (
             Budget { epsilon: None, ..budget(1.0, 1e-6) },
-            vec![asked(Query::mean(bounds(0.0, 1.0)), Wish::Error(1e-30))],
+            vec![asked(Query::mean(bounds(0.0, 1.0)), AccuracyTarget::Error(1e-30))],
             "statistic 1: error cannot be reached",
         ),
     ] {
@@ -533,13 +543,14 @@ fn what_cannot_be_is_said() {
         assert!(!error.contains(['\n', '\\']), "{error}");
         assert!(error.contains(said), "{error}, not {said}");
     }
-    let secret = Public { sample_of: Some(10), ..known };
+    let secret = PublicFacts { sample_of: Some(10), ..known };
     assert!(
-        fails(secret, budget(1.0, 1e-6), count(Wish::Error(5.0))).starts_with("sample_of is 10")
+        fails(secret, budget(1.0, 1e-6), count(AccuracyTarget::Error(5.0)))
+            .starts_with("sample_of is 10")
     );
-    let added = Public { sample_of: Some(10_000), ..public(Adjacency::AddRemove, 5000) };
+    let added = PublicFacts { sample_of: Some(10_000), ..public(Adjacency::AddRemove, 5000) };
     assert!(
-        fails(added, budget(1.0, 1e-6), count(Wish::Error(5.0)))
+        fails(added, budget(1.0, 1e-6), count(AccuracyTarget::Error(5.0)))
             .starts_with("sample_of is given for")
     );
 }

@@ -1,16 +1,16 @@
 //! Planning tells how far it has come, and stops when it is told to.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use counterpoint::watch::{Go, Watch};
+use counterpoint::watch::{Control, Watch};
 use counterpoint::{Adjacency, AskError, Delta, Epsilon, Options, Relation};
 use counterpoint_mechanisms::{Bounds, Query};
 use counterpoint_planner::{
-    Ask, Budget, CostError, Goal, Planned, PlanningError, Public, Statistic, Study, Wanted, Wish,
-    plan,
+    AccuracyTarget, Budget, CostError, Goal, PlanningError, PublicFacts, QueryRequest, Statistic,
+    StatisticContent, Study, StudyPlan, plan,
 };
 use std::cell::{Cell, RefCell};
 
-fn study(count: usize, epsilon: Option<f64>, wish: impl Fn(f64) -> Wish) -> Study {
+fn study(count: usize, epsilon: Option<f64>, target: impl Fn(f64) -> AccuracyTarget) -> Study {
     let statistic = |index: usize| {
         let bounds = Bounds::new(0.0, 1.0 + index as f64).unwrap();
         let (query, error) = match index % 3 {
@@ -18,13 +18,22 @@ fn study(count: usize, epsilon: Option<f64>, wish: impl Fn(f64) -> Wish) -> Stud
             1 => (Query::mean(bounds), 0.02),
             _ => (Query::quantile((1, 2), &[0.0, 1.0, 2.0, 3.0]).unwrap(), 100.0),
         };
-        let wish = wish(error);
-        let wanted =
-            Wanted { query, noise: None, confidence: 0.9, wish, scale: error, population: None };
-        Statistic { name: format!("{index}"), ask: Ask::Query(wanted) }
+        let target = target(error);
+        let wanted = QueryRequest {
+            query,
+            noise: None,
+            confidence: 0.9,
+            target,
+            scale: error,
+            population: None,
+        };
+        Statistic { name: format!("{index}"), content: StatisticContent::Query(wanted) }
     };
-    let public =
-        Public { relation: Relation::one(Adjacency::Replace), rows: Some(10_000), sample_of: None };
+    let public = PublicFacts {
+        relation: Relation::single_record(Adjacency::Replace),
+        rows: Some(10_000),
+        sample_of: None,
+    };
     let epsilon = epsilon.map(|epsilon| Epsilon::new(epsilon).unwrap());
     let budget = Budget { epsilon, delta: Delta::new(1e-6).unwrap() };
     Study::new(public, budget, Goal::Relative, (0..count).map(statistic).collect()).unwrap()
@@ -32,14 +41,14 @@ fn study(count: usize, epsilon: Option<f64>, wish: impl Fn(f64) -> Wish) -> Stud
 
 fn studies() -> [Study; 3] {
     [
-        study(7, Some(1.0), Wish::Error),
-        study(5, None, Wish::Error),
-        study(4, Some(1.0), |_| Wish::Weight(1.0)),
+        study(7, Some(1.0), AccuracyTarget::Error),
+        study(5, None, AccuracyTarget::Error),
+        study(4, Some(1.0), |_| AccuracyTarget::Weight(1.0)),
     ]
 }
 
-fn watched(study: &Study, callback: &dyn Fn(f64) -> Go) -> Result<Planned, PlanningError> {
-    plan(study, &Options { watch: Watch::with(callback), ..Options::default() })
+fn watched(study: &Study, callback: &dyn Fn(f64) -> Control) -> Result<StudyPlan, PlanningError> {
+    plan(study, &Options { watch: Watch::new(callback), ..Options::default() })
 }
 
 #[test]
@@ -48,7 +57,7 @@ fn a_stop_ends_planning_wherever_it_is() {
         let looks = Cell::new(0);
         let all = watched(&study, &|_| {
             looks.set(looks.get() + 1);
-            Go::On
+            Control::Continue
         });
         assert!(all.is_ok());
         let all = looks.get();
@@ -57,7 +66,7 @@ fn a_stop_ends_planning_wherever_it_is() {
             looks.set(0);
             let planned = watched(&study, &|_| {
                 looks.set(looks.get() + 1);
-                if looks.get() < stop { Go::On } else { Go::Stop }
+                if looks.get() < stop { Control::Continue } else { Control::Stop }
             });
             let stopped = PlanningError::Cost(CostError::Ask(AskError::Stopped));
             assert_eq!(planned.unwrap_err(), stopped, "{stop} of {all}");
@@ -72,7 +81,7 @@ fn fractions_rise_to_nearly_one() {
         let told = RefCell::new(Vec::new());
         let planned = watched(&study, &|done| {
             told.borrow_mut().push(done);
-            Go::On
+            Control::Continue
         });
         assert!(planned.is_ok());
         let told = told.into_inner();

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use crate::errors::{invalid, out_of_range, wrong_type};
 use crate::plan::{Plan, delta};
-use crate::run::How;
+use crate::run::RunOptions;
 use crate::value::{number, whole};
 
-/// What attacks say about epsilon.
+/// The lower bound on epsilon that attacks prove. Made by :func:`counterpoint.audit`.
 #[pyclass(frozen, module = "counterpoint._native")]
 pub(crate) struct Audit {
     inner: counterpoint::audit::Audit,
@@ -18,31 +18,43 @@ pub(crate) struct Audit {
 
 #[pymethods]
 impl Audit {
-    /// With the confidence asked for, epsilon is at least this.
+    /// The lower bound on epsilon, which holds with the confidence.
     #[getter]
     fn epsilon(&self) -> f64 {
         self.inner.epsilon
     }
 
-    /// At this delta.
+    /// The delta at which epsilon is bounded.
     #[getter]
     fn delta(&self) -> f64 {
         self.inner.delta.get()
     }
 
-    /// The probability, before the trials, that the bound would hold.
+    /// The probability with which the bound holds, over the trials.
     #[getter]
     fn confidence(&self) -> f64 {
         self.inner.confidence.get()
     }
 
-    /// Each attack's upper confidence bounds on its false-alarm and its miss rate.
+    /// For each attack the upper confidence bounds on its false-alarm and its miss rate.
     #[getter]
     fn rates(&self) -> Vec<(f64, f64)> {
         self.inner.rates.iter().map(|point| (point.false_alarm(), point.miss())).collect()
     }
 
-    /// Whether the attacks refute the claim that what they attacked is the plan.
+    /// True if the attacks refute the claim that the attacked mechanism is the plan.
+    ///
+    /// Parameters
+    /// ----------
+    /// plan
+    ///     The plan that is claimed.
+    /// progress
+    ///     A function that receives the fraction done. If it returns False, the computation stops.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///     True if the claim is refuted with the audit's confidence.
     #[pyo3(signature = (plan, *, progress = None))]
     fn refutes(
         &self,
@@ -51,7 +63,7 @@ impl Audit {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
         let (audit, plan) = (self.inner.clone(), Arc::clone(&plan.ready));
-        let how = How::new(None, None, progress)?;
+        let how = RunOptions::new(None, None, progress)?;
         Ok(how.run(py, move |options| audit.refutes(&plan, options))?.refuted)
     }
 
@@ -70,7 +82,26 @@ impl Audit {
     }
 }
 
-/// A lower confidence bound on epsilon from what attacks did.
+/// Bounds epsilon from below by the outcomes of attacks, which must be fixed before the trials.
+///
+/// Parameters
+/// ----------
+/// attacks
+///     For each attack ((false alarms, trials), (misses, trials)).
+/// delta
+///     The delta at which epsilon is bounded; 0 if None.
+/// confidence
+///     The probability with which the bound holds; 0.95 if None.
+///
+/// Returns
+/// -------
+/// Audit
+///     The lower bound.
+///
+/// Raises
+/// ------
+/// counterpoint.InvalidArgumentError
+///     There is no attack, or an argument is outside its range.
 #[pyfunction]
 #[pyo3(signature = (attacks, *, delta = None, confidence = None))]
 pub(crate) fn audit(
@@ -93,7 +124,7 @@ pub(crate) fn audit(
     let confidence = confidence.map_or(Ok(0.95), |given| number("confidence", given))?;
     let confidence = Confidence::new(confidence).map_err(out_of_range("confidence"))?;
     let judge = move || counterpoint::audit::audit(&list, delta, confidence);
-    Ok(Audit { inner: How::in_background(py, judge)? })
+    Ok(Audit { inner: RunOptions::in_background(py, judge)? })
 }
 
 fn attack(index: usize, given: &Bound<'_, PyAny>) -> PyResult<Attack> {

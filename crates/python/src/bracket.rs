@@ -8,12 +8,22 @@ use pyo3::pyclass::CompareOp;
 use pyo3::types::{PyBool, PyFloat, PyString, PyType};
 
 use crate::errors::{self, invalid};
-use crate::interval::{self, Side, Sided};
+use crate::interval::{self, Side, SidedBracket};
 
-/// Two numbers with the truth between them, rounding included.
+/// Two numbers with the true value between them, rounding included.
 ///
-/// As a float it is its safe side: the upper end, which is never below the truth, unless it is said to be the lower
-/// one. Comparisons are of the truth: where the ends do not decide, they raise Undecided.
+/// ``float()`` of a bracket is its safe side: the upper end, which is never below the true value, or the lower end if
+/// ``safe`` says so. Comparisons compare the true value; if the ends do not decide, they raise
+/// :class:`counterpoint.errors.UndecidedError`.
+///
+/// Parameters
+/// ----------
+/// lower
+///     A number that is never above the true value.
+/// upper
+///     A number that is never below the true value.
+/// safe
+///     The safe side: "upper", "lower", or None if neither is.
 #[pyclass(frozen, subclass, module = "counterpoint._native")]
 #[derive(Clone, Copy)]
 pub(crate) struct Bracket {
@@ -28,16 +38,16 @@ impl From<counterpoint::Bracket> for Bracket {
 }
 
 impl Bracket {
-    /// One whose lower end is the safe one.
+    /// A bracket whose safe side is the lower end.
     pub(crate) fn at_least(inner: counterpoint::Bracket) -> Self {
         Self { inner, side: Side::Lower }
     }
 
-    fn sided(&self) -> Sided {
+    fn with_side(&self) -> SidedBracket {
         (self.inner, self.side)
     }
 
-    /// The end to take for the number, and whether it is the upper one.
+    /// The safe end, and true if it is the upper one.
     fn safe_end(&self) -> PyResult<(f64, bool)> {
         match self.side {
             Side::Upper | Side::Either => Ok((self.inner.upper, true)),
@@ -71,25 +81,25 @@ impl Bracket {
         Err(invalid(text))
     }
 
-    /// Never above the truth.
+    /// The lower end, never above the true value.
     #[getter]
     fn lower(&self) -> f64 {
         self.inner.lower
     }
 
-    /// Never below the truth.
+    /// The upper end, never below the true value.
     #[getter]
     fn upper(&self) -> f64 {
         self.inner.upper
     }
 
-    /// Which end it is as a float: "upper", "lower", or None if neither is safe.
+    /// The safe side: "upper", "lower", or None if neither is.
     #[getter]
     fn safe(&self) -> Option<&'static str> {
         self.side.name()
     }
 
-    /// upper - lower.
+    /// The width, upper - lower.
     #[getter]
     fn width(&self) -> f64 {
         self.inner.width()
@@ -101,7 +111,17 @@ impl Bracket {
         self.inner.relative_width()
     }
 
-    /// Whether two brackets have a point in common, as two of the same number must.
+    /// True if two brackets have a common point, as two brackets of the same number must.
+    ///
+    /// Parameters
+    /// ----------
+    /// other
+    ///     The other bracket.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///     True if the brackets overlap.
     fn overlaps(&self, other: PyRef<'_, Self>) -> bool {
         self.inner.overlaps(&other.inner)
     }
@@ -119,7 +139,7 @@ impl Bracket {
         ends.into_pyobject(slf.py())?.call_method0("__iter__")
     }
 
-    /// `==` is of what is known: both ends. A number is the bracket of itself. The others are of the truth.
+    /// `==` compares both ends, where a number is a bracket of width zero. The other operators compare true values.
     fn __richcmp__(
         slf: &Bound<'_, Self>,
         other: &Bound<'_, PyAny>,
@@ -134,7 +154,7 @@ impl Bracket {
             _ if theirs.lower.is_nan() => {
                 return Err(invalid("a bracket is compared with nan; legal: a number"));
             }
-            // The same number, whichever it is.
+            // One bracket on both sides: the same unknown number.
             CompareOp::Le | CompareOp::Ge if slf.is(other) => Some(true),
             CompareOp::Lt | CompareOp::Gt if slf.is(other) => Some(false),
             CompareOp::Le => interval::is_at_most(mine, theirs, false),
@@ -200,7 +220,7 @@ impl Bracket {
     }
 
     fn __neg__(&self) -> Self {
-        of(interval::negative(self.sided()))
+        of(interval::negative(self.with_side()))
     }
 
     fn __pos__(&self) -> Self {
@@ -208,10 +228,10 @@ impl Bracket {
     }
 
     fn __abs__(&self) -> Self {
-        of(interval::magnitude(self.sided()))
+        of(interval::magnitude(self.with_side()))
     }
 
-    /// The safe side, rounded to its side: to so many digits after the point, or to a whole number.
+    /// Rounds the safe side outward, to digits after the point or to a whole number.
     #[pyo3(signature = (ndigits = None))]
     fn __round__<'py>(
         slf: &Bound<'py, Self>,
@@ -227,7 +247,7 @@ impl Bracket {
         })
     }
 
-    /// NumPy takes it for its safe side.
+    /// The safe side, for NumPy.
     #[pyo3(signature = (dtype = None, copy = None))]
     fn __array__<'py>(
         slf: &Bound<'py, Self>,
@@ -241,7 +261,7 @@ impl Bracket {
         array.call1((slf.get().safe_end()?.0, dtype))
     }
 
-    /// NumPy's numbers leave comparisons and sums to it.
+    /// Makes NumPy's numbers defer comparisons and sums to brackets.
     #[classattr]
     fn __array_priority__() -> f64 {
         1000.0
@@ -257,7 +277,7 @@ impl Bracket {
         format!("Bracket(lower={lower:?}, upper={upper:?}{safe})")
     }
 
-    /// As many digits as are certain, or six: rounded outward.
+    /// Shows all certain digits, at least six, rounded outward.
     fn __str__(&self) -> String {
         let counterpoint::Bracket { lower, upper } = self.inner;
         if !upper.is_finite() || !lower.is_finite() {
@@ -265,7 +285,7 @@ impl Bracket {
         }
         for digits in 6..17 {
             let (low, high) = (decimal::down(lower, digits), decimal::up(upper, digits));
-            // The last digit alone differs.
+            // Only the last digit differs.
             if low.len() == high.len() && low[..low.len() - 1] == high[..high.len() - 1] {
                 return format!("{low} .. {high}");
             }
@@ -276,7 +296,7 @@ impl Bracket {
         format!("{lower:?} .. {upper:?}")
     }
 
-    /// The safe side as a float would be formatted, rounded to its side.
+    /// Formats the safe side as a float, rounded outward.
     fn __format__(&self, format: &Bound<'_, PyAny>) -> PyResult<String> {
         if format.len()? == 0 {
             return Ok(self.__str__());
@@ -289,7 +309,7 @@ impl Bracket {
         })
     }
 
-    /// What a notebook shows: the safe side, rounded to it, and both ends.
+    /// Shows the safe side, rounded outward, and both ends in a notebook.
     fn _repr_html_(&self) -> String {
         let ends = self.__str__();
         match self.side {
@@ -310,21 +330,21 @@ impl Bracket {
 }
 
 impl Bracket {
-    /// A bracket made of this one and a number or another, or that it is not one of them.
+    /// Combines this bracket with a number or another bracket; `NotImplemented` for other types.
     fn make(
         &self,
         other: &Bound<'_, PyAny>,
-        make: impl FnOnce(Sided, Sided) -> PyResult<Sided>,
+        make: impl FnOnce(SidedBracket, SidedBracket) -> PyResult<SidedBracket>,
     ) -> PyResult<Py<PyAny>> {
         let py = other.py();
         let Some((theirs, side)) = operand(other)? else { return Ok(py.NotImplemented()) };
         if theirs.lower.is_nan() {
             return Err(invalid("a bracket is added to nan or multiplied by it; legal: a number"));
         }
-        Ok(Py::new(py, of(make(self.sided(), (theirs, side))?))?.into_any())
+        Ok(Py::new(py, of(make(self.with_side(), (theirs, side))?))?.into_any())
     }
 
-    /// The safe side as something shows it, never on the other side of itself.
+    /// Shows the safe side by `show`, never on its unsafe side.
     fn outward<'py, T>(
         &self,
         py: Python<'py>,
@@ -333,7 +353,7 @@ impl Bracket {
         let (end, is_upper) = self.safe_end()?;
         let is_kept = |value: f64| if is_upper { value >= end } else { value <= end };
         let (shown, value) = show(&PyFloat::new(py, end))?;
-        // Half a last digit at most: somewhat more of it shows the next one.
+        // Rounding moved the number by at most half a last digit: moving a little further shows the next digit.
         let mut more = end - value;
         if is_kept(value) || !more.is_finite() {
             return Ok(shown);
@@ -348,7 +368,7 @@ impl Bracket {
     }
 }
 
-fn of((inner, side): Sided) -> Bracket {
+fn of((inner, side): SidedBracket) -> Bracket {
     Bracket { inner, side }
 }
 
@@ -367,11 +387,11 @@ fn symbol(op: CompareOp) -> &'static str {
     }
 }
 
-/// What a bracket may be compared with or added to: another, or a number, which is a bracket where no double is
-/// exactly it. `None` for anything else.
-fn operand(given: &Bound<'_, PyAny>) -> PyResult<Option<Sided>> {
+/// Reads the other operand: a bracket, or a number, which becomes a bracket if no double equals it. `None` for other
+/// types.
+fn operand(given: &Bound<'_, PyAny>) -> PyResult<Option<SidedBracket>> {
     if let Ok(bracket) = given.cast::<Bracket>() {
-        return Ok(Some(bracket.get().sided()));
+        return Ok(Some(bracket.get().with_side()));
     }
     if let Ok(number) = given.cast::<PyFloat>() {
         let value = number.value();
@@ -390,7 +410,7 @@ fn operand(given: &Bound<'_, PyAny>) -> PyResult<Option<Sided>> {
     Ok(Some((counterpoint::Bracket { lower, upper }, Side::Either)))
 }
 
-/// A certified answer: a bracket, how it was computed, and which theorem licenses it.
+/// A certified answer: a bracket with its method and its theorem. Made by :class:`counterpoint.Plan`.
 #[pyclass(frozen, extends = Bracket, module = "counterpoint._native")]
 pub(crate) struct Answer {
     route: String,
@@ -413,25 +433,25 @@ impl Answer {
         Ok(bracket.add_subclass(Self { route, theorem, wide }))
     }
 
-    /// Whether it is wider, relatively, than was promised or aimed at.
+    /// True if the bracket is relatively wider than promised or aimed at.
     #[getter]
     fn wide(&self) -> bool {
         self.wide
     }
 
-    /// How it was computed.
+    /// The method that computed the answer.
     #[getter]
     fn route(&self) -> &str {
         &self.route
     }
 
-    /// Which theorem licenses it.
+    /// The theorem that the answer rests on.
     #[getter]
     fn theorem(&self) -> &str {
         &self.theorem
     }
 
-    /// Where that theorem was proved.
+    /// The publication that proves the theorem.
     #[getter]
     fn source(&self) -> &'static str {
         theorem_named(&self.theorem).map_or("", Theorem::source)
@@ -446,12 +466,12 @@ impl Answer {
         )
     }
 
-    /// What a notebook shows: the upper end, rounded up, both ends, and where they are from.
+    /// Shows the upper end, rounded up, both ends and their origin in a notebook.
     fn _repr_html_(slf: &Bound<'_, Self>) -> String {
         let Self { route, theorem, wide } = slf.get();
         let wide = if *wide { "; wider than aimed at" } else { "" };
         let bracket = slf.as_super().get()._repr_html_();
-        // Names of a service's making might be anything.
+        // Names that a service made may contain any character.
         let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;");
         format!("{bracket}; {}, {}{wide}", escaped(theorem), escaped(route))
     }
@@ -466,7 +486,7 @@ impl Answer {
     }
 }
 
-/// The number that a formatted one says.
+/// Reads a formatted number.
 fn read(text: &str) -> Option<f64> {
     let kept: String = text.chars().filter(|c| !",_ ".contains(*c)).collect();
     match kept.strip_suffix('%') {

@@ -1,8 +1,8 @@
-//! How much noise, how small a loss or how many releases a target allows.
+//! Calibration: the noise, the epsilon or the number of releases that a target allows.
 
 use counterpoint::Release;
 use counterpoint::ask::{CalibrateError, Search, Unknown};
-use counterpoint_wire::{decimal, name_of};
+use counterpoint_wire::{decimal, unknown_field_name};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -10,10 +10,10 @@ use crate::bracket::Answer;
 use crate::errors::{self, invalid};
 use crate::mechanism::{self, UNKNOWNS, Unknowns, with_unknowns};
 use crate::plan::{adjacency, delta, epsilon, group};
-use crate::run::How;
+use crate::run::RunOptions;
 use crate::value::whole;
 
-/// A value that meets the target, and what it costs.
+/// A number that meets a target, with its certified cost. Made by :func:`counterpoint.calibrate`.
 #[pyclass(frozen, module = "counterpoint._native")]
 pub(crate) struct Calibration {
     found: counterpoint::ask::Calibration,
@@ -23,32 +23,32 @@ pub(crate) struct Calibration {
 
 #[pymethods]
 impl Calibration {
-    /// What was found.
+    /// The number found.
     #[getter]
     fn value(&self) -> f64 {
         self.found.value
     }
 
-    /// What was to be found: "sigma", "scale", "epsilon" or "count".
+    /// The name of the number: "sigma", "scale", "epsilon" or "count".
     #[getter]
     fn unknown(&self) -> &'static str {
-        name_of(self.unknown)
+        unknown_field_name(self.unknown)
     }
 
-    /// The epsilon that the plan costs at the target's delta.
+    /// The plan's epsilon at the target's delta.
     #[getter]
     fn cost(&self, py: Python<'_>) -> PyResult<Py<Answer>> {
         Answer::wrap(py, &self.found.cost)
     }
 
-    /// The nearest number found that provably does not meet the target and what it costs, or None.
+    /// The nearest number found that provably misses the target, with its cost, or None.
     #[getter]
     fn failing(&self, py: Python<'_>) -> PyResult<Option<(f64, Py<Answer>)>> {
         let failing = self.found.failing.as_ref();
         failing.map(|(value, cost)| Ok((*value, Answer::wrap(py, cost)?))).transpose()
     }
 
-    /// The next number on the unsafe side and what it costs, or None at the end of the range.
+    /// The next number on the unsafe side, with its cost, or None at the end of the range.
     #[getter]
     fn beyond(&self, py: Python<'_>) -> PyResult<Option<(f64, Py<Answer>)>> {
         let beyond = self.found.beyond.as_ref();
@@ -65,25 +65,29 @@ impl Calibration {
         self.found.value
     }
 
-    /// What a notebook shows.
+    /// Shows the number and its cost in a notebook.
     fn _repr_html_(&self) -> String {
         let cost = decimal::up(self.found.cost.bracket.upper, 6);
-        format!("<b>{} = {}</b>; epsilon {cost} at most", name_of(self.unknown), self.found.value)
+        format!(
+            "<b>{} = {}</b>; epsilon {cost} at most",
+            unknown_field_name(self.unknown),
+            self.found.value
+        )
     }
 
     fn __repr__(&self) -> String {
-        let (name, cost) = (name_of(self.unknown), self.found.cost.bracket.upper);
+        let (name, cost) = (unknown_field_name(self.unknown), self.found.cost.bracket.upper);
         format!("Calibration({name}={:?}, epsilon={cost:?})", self.found.value)
     }
 }
 
-/// What is to be found: what is said to be, or what is unknown of the mechanisms.
+/// The unknown to find: the given one, or that of the mechanisms.
 fn sought(given: Option<&str>, unknowns: &Unknowns) -> PyResult<Unknown> {
-    let names = || UNKNOWNS.map(name_of).join(", ");
+    let names = || UNKNOWNS.map(unknown_field_name).join(", ");
     let given = match given {
         None => None,
         Some(name) => {
-            let found = UNKNOWNS.into_iter().find(|known| name_of(*known) == name);
+            let found = UNKNOWNS.into_iter().find(|known| unknown_field_name(*known) == name);
             let legal = || invalid(format!("unknown is {name:?}; legal: {}", names()));
             Some(found.ok_or_else(legal)?)
         }
@@ -95,8 +99,8 @@ fn sought(given: Option<&str>, unknowns: &Unknowns) -> PyResult<Unknown> {
     match unknowns.iter().find(|(_, unknown)| *unknown != sought) {
         None => Ok(sought),
         Some((index, other)) => {
-            let (other, legal) = (name_of(*other), "one kind of number to be found");
-            let sought = name_of(sought);
+            let (other, legal) = (unknown_field_name(*other), "one kind of number to be found");
+            let sought = unknown_field_name(sought);
             Err(invalid(format!(
                 "mechanisms[{index}]: {other} is UNKNOWN, and {sought} is to be found; legal: {legal}"
             )))
@@ -104,7 +108,7 @@ fn sought(given: Option<&str>, unknowns: &Unknowns) -> PyResult<Unknown> {
     }
 }
 
-/// The value that meets (epsilon, delta) with the least noise, the largest epsilon or count.
+/// Finds the number that meets (epsilon, delta) with the least noise, or the largest epsilon or count.
 #[pyfunction]
 #[pyo3(signature = (mechanisms, unknown = None, *, epsilon, delta, varying = None, adjacency = None, group = None, tolerance = None, progress = None))]
 #[allow(clippy::too_many_arguments)]
@@ -125,11 +129,11 @@ pub(crate) fn calibrate(
     let (epsilon, delta) = (self::epsilon("epsilon", epsilon)?, self::delta("delta", delta)?);
     let varying = match varying {
         Some(given) => places(given, described.len())?,
-        // Those of which it is unknown; if there are none, all that have it.
+        // The mechanisms whose number is unknown; an empty list stands for all that have such a number.
         None => unknowns.iter().map(|(index, _)| *index).collect(),
     };
     if let Some((index, _)) = unknowns.iter().find(|(index, _)| !within(&varying, *index)) {
-        let name = name_of(unknown);
+        let name = unknown_field_name(unknown);
         let legal = "that it varies, or a number";
         return Err(invalid(format!("mechanisms[{index}]: {name} is UNKNOWN; legal: {legal}")));
     }
@@ -139,9 +143,10 @@ pub(crate) fn calibrate(
             "mechanisms[{index}]: several are made together; legal: {legal}"
         )));
     }
-    let list: Vec<Release> = described.iter().map(counterpoint_wire::Release::alone).collect();
+    let list: Vec<Release> =
+        described.iter().map(counterpoint_wire::Release::without_bundle).collect();
     let (adjacency, group) = (self::adjacency(adjacency)?, self::group(group)?);
-    let how = How::new(tolerance, None, progress)?;
+    let how = RunOptions::new(tolerance, None, progress)?;
     let ask = move |options: &counterpoint::Options<'_>| {
         let search = Search { releases: &list, varying: &varying, unknown, adjacency, group };
         counterpoint::ask::calibrate(&search, epsilon, delta, options)
@@ -155,7 +160,7 @@ pub(crate) fn calibrate(
     Ok(Calibration { unknown, described: described.collect(), found })
 }
 
-/// Whether a release varies: all do that can if none is named.
+/// True if a release varies. If none is named, all that can vary do.
 fn within(varying: &[usize], index: usize) -> bool {
     varying.is_empty() || varying.contains(&index)
 }

@@ -1,9 +1,9 @@
-//! Errors of the library as exceptions. The classes are written in Python, `counterpoint.errors`.
+//! The library's errors as exceptions. Their classes are in `counterpoint.errors`.
 
-use counterpoint::OutOfRange;
+use counterpoint::OutOfRangeError;
 use counterpoint::ask::{AskError, CalibrateError};
 #[cfg(feature = "ledger")]
-use counterpoint_curator::{ReleaseError, Unanswered};
+use counterpoint_curator::{AnswerError, ReleaseError};
 #[cfg(feature = "ledger")]
 use counterpoint_ledger::LedgerError;
 use counterpoint_planner::{CostError, PlanningError};
@@ -14,9 +14,9 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 use pyo3::types::PyType;
 
-/// What can go wrong, by the name of the exception that says so.
+/// The exception classes that the module raises.
 #[derive(Clone, Copy)]
-enum Kind {
+enum ErrorKind {
     InvalidArgument,
     NoFiniteEpsilon,
     ToleranceNotMet,
@@ -30,19 +30,19 @@ enum Kind {
     SessionEnded,
 }
 
-impl Kind {
+impl ErrorKind {
     fn name(self) -> &'static str {
         match self {
-            Self::InvalidArgument => "InvalidArgument",
-            Self::NoFiniteEpsilon => "NoFiniteEpsilon",
-            Self::ToleranceNotMet => "ToleranceNotMet",
-            Self::OutOfReach => "OutOfReach",
-            Self::Stopped => "Stopped",
+            Self::InvalidArgument => "InvalidArgumentError",
+            Self::NoFiniteEpsilon => "NoFiniteEpsilonError",
+            Self::ToleranceNotMet => "ToleranceNotMetError",
+            Self::OutOfReach => "OutOfReachError",
+            Self::Stopped => "StoppedError",
             Self::Ledger => "LedgerError",
-            Self::Refused => "Refused",
-            Self::Undecided => "Undecided",
-            Self::NoRandomness => "NoRandomness",
-            Self::SessionEnded => "SessionEnded",
+            Self::Refused => "RefusedError",
+            Self::Undecided => "UndecidedError",
+            Self::NoRandomness => "NoRandomnessError",
+            Self::SessionEnded => "SessionEndedError",
         }
     }
 
@@ -59,16 +59,16 @@ impl Kind {
     }
 }
 
-/// An argument that is not legal; the text names it, its value and the legal range.
+/// An argument outside its range. The text names the argument, its value and the legal range.
 pub(crate) fn invalid(text: impl Into<String>) -> PyErr {
-    Kind::InvalidArgument.error(text.into())
+    ErrorKind::InvalidArgument.error(text.into())
 }
 
-/// A comparison that the ends of a bracket do not decide.
-pub(crate) fn undecided(asked: &str) -> PyErr {
+/// A comparison that a bracket does not decide.
+pub(crate) fn undecided(comparison: &str) -> PyErr {
     let legal =
         "a smaller tolerance, or .upper (never below the truth) and .lower (never above it)";
-    Kind::Undecided.error(format!("{asked} is undecided; legal: {legal}"))
+    ErrorKind::Undecided.error(format!("{comparison} is undecided; legal: {legal}"))
 }
 
 /// An argument of the wrong type.
@@ -77,10 +77,10 @@ pub(crate) fn wrong_type(argument: &str, given: &Bound<'_, PyAny>, legal: &str) 
     PyTypeError::new_err(format!("{argument} is of type {kind}; legal: {legal}"))
 }
 
-/// A number outside of its range, under the name the caller knows it by.
-pub(crate) fn out_of_range(argument: &str) -> impl Fn(OutOfRange) -> PyErr {
+/// A number outside its range, by the argument's name in Python.
+pub(crate) fn out_of_range(argument: &str) -> impl Fn(OutOfRangeError) -> PyErr {
     move |error| {
-        let OutOfRange { value, legal, .. } = error;
+        let OutOfRangeError { value, legal, .. } = error;
         let value = if value.is_nan() { "nan".to_owned() } else { format!("{value}") };
         invalid(format!("{argument} is {value}; legal: {legal}"))
     }
@@ -89,12 +89,14 @@ pub(crate) fn out_of_range(argument: &str) -> impl Fn(OutOfRange) -> PyErr {
 pub(crate) fn ask(error: AskError) -> PyErr {
     let text = error.to_string();
     match error {
-        AskError::BelowLeak { least, .. } => with(Kind::NoFiniteEpsilon, text, "least", least),
-        AskError::Unbounded { .. } => Kind::NoFiniteEpsilon.error(text),
+        AskError::BelowLeak { least, .. } => {
+            with_attribute(ErrorKind::NoFiniteEpsilon, text, "least", least)
+        }
+        AskError::Unbounded { .. } => ErrorKind::NoFiniteEpsilon.error(text),
         AskError::ToleranceNotMet { achieved, best, .. } => {
-            let error = with(Kind::ToleranceNotMet, text, "achieved", achieved);
+            let error = with_attribute(ErrorKind::ToleranceNotMet, text, "achieved", achieved);
             match best {
-                Some(best) => carrying(&error, &best),
+                Some(best) => with_best_answer(&error, &best),
                 None => error,
             }
         }
@@ -103,13 +105,13 @@ pub(crate) fn ask(error: AskError) -> PyErr {
     }
 }
 
-/// A progress function said to stop.
+/// A progress function stopped the computation.
 pub(crate) fn stopped() -> PyErr {
-    Kind::Stopped.error(AskError::Stopped.to_string())
+    ErrorKind::Stopped.error(AskError::Stopped.to_string())
 }
 
-/// The exception with a number beside its text.
-fn with(kind: Kind, text: String, name: &str, value: f64) -> PyErr {
+/// An exception with a number as an attribute.
+fn with_attribute(kind: ErrorKind, text: String, name: &str, value: f64) -> PyErr {
     let error = kind.error(text);
     Python::attach(|py| {
         let set = error.value(py).setattr(name, value);
@@ -117,8 +119,8 @@ fn with(kind: Kind, text: String, name: &str, value: f64) -> PyErr {
     })
 }
 
-/// The exception with the best answer there is.
-fn carrying(error: &PyErr, best: &counterpoint::Answer) -> PyErr {
+/// The exception with the best certified answer as an attribute.
+fn with_best_answer(error: &PyErr, best: &counterpoint::Answer) -> PyErr {
     Python::attach(|py| {
         let counterpoint::Bracket { lower, upper } = best.bracket;
         let parts = (lower, upper, best.route.name(), best.theorem.name(), best.wide);
@@ -132,75 +134,77 @@ fn carrying(error: &PyErr, best: &counterpoint::Answer) -> PyErr {
 pub(crate) fn calibrate(error: CalibrateError) -> PyErr {
     match error {
         CalibrateError::Ask(error) => ask(error),
-        CalibrateError::OutOfReach { .. } => Kind::OutOfReach.error(error.to_string()),
+        CalibrateError::OutOfReach { .. } => ErrorKind::OutOfReach.error(error.to_string()),
         _ => invalid(error.to_string()),
     }
 }
 
-/// Of a study: a budget that cannot be kept, or what certified composition says.
+/// An error of planning: a budget that cannot be kept, or an error of composition.
 pub(crate) fn planning(error: PlanningError) -> PyErr {
     match error {
         PlanningError::Cost(CostError::Ask(error)) => ask(error),
-        PlanningError::OverBudget { .. } => Kind::OutOfReach.error(error.to_string()),
+        PlanningError::OverBudget { .. } => ErrorKind::OutOfReach.error(error.to_string()),
         _ => invalid(error.to_string()),
     }
 }
 
-/// A session that gives no more answers.
+/// The session gives no more answers.
 pub(crate) fn session_ended(text: &str) -> PyErr {
-    Kind::SessionEnded.error(text.to_owned())
+    ErrorKind::SessionEnded.error(text.to_owned())
 }
 
-/// Of noise, queries and sessions.
+/// An error of noise, queries or sessions.
 pub(crate) fn mechanisms(error: counterpoint_mechanisms::Error) -> PyErr {
     use counterpoint_mechanisms::Error;
 
     let text = error.to_string();
     match error {
-        Error::Randomness { .. } => Kind::NoRandomness.error(text),
-        Error::Exhausted | Error::OtherProcess { .. } => Kind::SessionEnded.error(text),
+        Error::Randomness { .. } => ErrorKind::NoRandomness.error(text),
+        Error::Exhausted | Error::OtherProcess { .. } => ErrorKind::SessionEnded.error(text),
         Error::Ask(error) => ask(error),
         _ => invalid(text),
     }
 }
 
-/// There is none.
+/// This build has no ledger.
 #[cfg(not(feature = "ledger"))]
 pub(crate) fn no_ledger() -> PyErr {
-    let legal = "a package built with it, as it is unless --no-default-features is asked for";
-    Kind::Ledger.error(format!("this package was built without the ledger; legal: {legal}"))
+    let legal = "a package built without --no-default-features";
+    ErrorKind::Ledger.error(format!("this package was built without the ledger; legal: {legal}"))
 }
 
-/// Of sessions that are kept in a ledger.
+/// An error of a session that is kept in a ledger.
 #[cfg(feature = "ledger")]
 pub(crate) fn stored(error: counterpoint_curator::Error) -> PyErr {
     use counterpoint_curator::Error;
 
     let text = error.to_string();
     match error {
-        Error::Ledger(error) if matches!(*error, LedgerError::Over { .. }) => session_ended(&text),
+        Error::Ledger(error) if matches!(*error, LedgerError::SessionEnded { .. }) => {
+            session_ended(&text)
+        }
         Error::Ledger(error) => ledger(*error),
         Error::Mechanism(error) => mechanisms(*error),
         Error::Busy { .. } | Error::NotBegun { .. } | Error::Unreadable { .. } => {
-            Kind::Ledger.error(text)
+            ErrorKind::Ledger.error(text)
         }
         _ => invalid(text),
     }
 }
 
-/// Of a release.
+/// An error of a study's release.
 #[cfg(feature = "ledger")]
 pub(crate) fn release(error: ReleaseError) -> PyErr {
     let text = error.to_string();
     match error {
-        ReleaseError::Ledger(error) | ReleaseError::Unanswered(Unanswered::Ledger(error)) => {
+        ReleaseError::Ledger(error) | ReleaseError::Unanswered(AnswerError::Ledger(error)) => {
             ledger(error)
         }
         ReleaseError::Changed { .. } => {
-            Kind::Refused.error(text.replace("with --changed", "with changed=True"))
+            ErrorKind::Refused.error(text.replace("with --changed", "with changed=True"))
         }
-        refused if refused.is_refusal() => Kind::Refused.error(text),
-        ReleaseError::Unanswered(_) => Kind::Ledger.error(text),
+        refused if refused.is_refusal() => ErrorKind::Refused.error(text),
+        ReleaseError::Unanswered(_) => ErrorKind::Ledger.error(text),
         ReleaseError::Stopped => stopped(),
         _ => invalid(text.replace("--data FILE", "data")),
     }
@@ -209,8 +213,8 @@ pub(crate) fn release(error: ReleaseError) -> PyErr {
 #[cfg(feature = "ledger")]
 pub(crate) fn ledger(error: LedgerError) -> PyErr {
     let text = error.to_string();
-    let LedgerError::Refused(refusal) = error else { return Kind::Ledger.error(text) };
-    let error = Kind::Refused.error(text);
+    let LedgerError::Refused(refusal) = error else { return ErrorKind::Ledger.error(text) };
+    let error = ErrorKind::Refused.error(text);
     Python::attach(|py| {
         let fill = || -> PyResult<()> {
             let detail = PyDict::new(py);
@@ -220,7 +224,7 @@ pub(crate) fn ledger(error: LedgerError) -> PyErr {
             detail.set_item("left", refusal.left.to_string())?;
             detail.set_item("capacity", refusal.capacity.to_string())?;
             detail.set_item("noise", refusal.noise.as_ref().map(ToString::to_string))?;
-            let fits = refusal.room.as_ref().map(counterpoint_wire::ledger::Room::words);
+            let fits = refusal.room.as_ref().map(counterpoint_wire::ledger::Headroom::phrases);
             detail.set_item("fits", fits)?;
             error.value(py).setattr("detail", detail)
         };

@@ -1,4 +1,4 @@
-//! Data frames to and from Python: through Arrow's C interface, and dicts of columns.
+//! Data frames of Python: through Arrow's C interface, and as dicts of columns.
 
 use arrow_array::{
     ArrayRef, Float64Array, Int64Array, NullArray, RecordBatch, StringArray, StructArray,
@@ -18,7 +18,7 @@ use crate::errors::{invalid, wrong_type};
 
 type Batches = (Vec<RecordBatch>, SchemaRef);
 
-/// The rows of a frame or of a dict of columns, copied: whoever writes to the frame later changes nothing.
+/// Copies the rows of a frame or of a dict of columns, so that later writes to the frame change nothing.
 pub(crate) fn rows(data: &Bound<'_, PyAny>) -> PyResult<RowSource> {
     let (batches, schema) = match data.cast::<PyDict>() {
         Ok(columns) => of_dict(columns)?,
@@ -40,7 +40,7 @@ fn of_frame(data: &Bound<'_, PyAny>) -> PyResult<Batches> {
         Ok((batches.map_err(|error| invalid(error.to_string()))?, schema))
     };
     let wrong = |why: &str| invalid(format!("data cannot be read: {}", one_line(why)));
-    // Arrow's reader panics where a frame is not what it says of itself.
+    // Arrow's reader panics if a frame contradicts its own schema.
     match catch_unwind(AssertUnwindSafe(read)) {
         Ok(Err(error)) if error.is_instance_of::<PyImportError>(data.py()) => Err(wrong(&format!(
             "{}; legal: pyarrow beside pandas, or a dict of columns",
@@ -80,10 +80,10 @@ enum Value {
     Text(String),
 }
 
-/// Doubles hold whole numbers up to here.
+/// Doubles hold every whole number up to this one exactly.
 const EXACT: i128 = 1 << 53;
 
-/// The values of a list as the narrowest type that holds all of them exactly.
+/// A column of the narrowest type that holds all values of a list exactly.
 fn column(name: &str, values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     let all =
         values.try_iter().map_err(|_| wrong_type(name, values, "a list of numbers or texts"))?;
@@ -148,14 +148,14 @@ fn value(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Value> {
     } else if let Ok(index) = given.call_method0("__index__") {
         Ok(Value::Whole(index.extract().map_err(|_| refused())?))
     } else if given.hasattr("as_integer_ratio")? {
-        // Decimals, fractions, and numpy's short numbers; no dates, which are floats to some.
+        // Decimals, fractions and NumPy's short numbers; not dates, which some libraries convert to floats.
         Ok(Value::Real(given.extract().map_err(|_| refused())?))
     } else {
         Err(refused())
     }
 }
 
-/// A batch as a stream that other libraries read.
+/// Exports a batch as an Arrow stream.
 pub(crate) fn stream<'py>(
     py: Python<'py>,
     batch: RecordBatch,

@@ -1,20 +1,20 @@
-//! Arithmetic of brackets: what comes out contains the result for all numbers in what goes in.
+//! Arithmetic of brackets: the result contains the results for all numbers in the operands.
 //!
 //! Each end is one operation of IEEE doubles, moved to the next double outward unless its error, which is computed
 //! exactly, is not on that side.
 
 use counterpoint::Bracket;
 
-/// The side of a bracket that is safe to take for the number.
+/// The side of a bracket that is safe to use as the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// For what something costs.
+    /// The upper end, for costs.
     Upper,
-    /// For what is left, or an attacker's least error.
+    /// The lower end, for remaining budgets and an attacker's least error.
     Lower,
-    /// Neither: one was made of both.
+    /// No end: the bracket combines both sides.
     Neither,
-    /// Either: it is a number.
+    /// Both ends: the bracket is a number.
     Either,
 }
 
@@ -26,7 +26,7 @@ impl Side {
         Self::NAMED.into_iter().find(|(_, side)| *side == self).map(|(name, _)| name)
     }
 
-    /// Of what falls as this rises.
+    /// The side of a quantity that falls as this one rises.
     pub(crate) fn flipped(self) -> Self {
         match self {
             Self::Upper => Self::Lower,
@@ -35,7 +35,7 @@ impl Side {
         }
     }
 
-    /// Of what rises with both.
+    /// The side of a quantity that rises with both operands.
     fn with(self, other: Self) -> Self {
         match (self, other) {
             (Self::Either, side) | (side, Self::Either) => side,
@@ -46,26 +46,26 @@ impl Side {
 }
 
 /// A bracket with its safe side.
-pub(crate) type Sided = (Bracket, Side);
+pub(crate) type SidedBracket = (Bracket, Side);
 
-pub(crate) fn sum((a, of_a): Sided, (b, of_b): Sided) -> Sided {
+pub(crate) fn sum((a, of_a): SidedBracket, (b, of_b): SidedBracket) -> SidedBracket {
     let lower = -sum_up(-a.lower, -b.lower);
     (ordered(lower, sum_up(a.upper, b.upper)), of_a.with(of_b))
 }
 
-pub(crate) fn negative((a, side): Sided) -> Sided {
+pub(crate) fn negative((a, side): SidedBracket) -> SidedBracket {
     (Bracket { lower: -a.upper, upper: -a.lower }, side.flipped())
 }
 
-pub(crate) fn difference(a: Sided, b: Sided) -> Sided {
+pub(crate) fn difference(a: SidedBracket, b: SidedBracket) -> SidedBracket {
     sum(a, negative(b))
 }
 
-pub(crate) fn product((a, of_a): Sided, (b, of_b): Sided) -> Sided {
+pub(crate) fn product((a, of_a): SidedBracket, (b, of_b): SidedBracket) -> SidedBracket {
     let pairs = [(a.lower, b.lower), (a.lower, b.upper), (a.upper, b.lower), (a.upper, b.upper)];
     let side = match (sign(a), sign(b)) {
         (Some(true), Some(true)) => of_a.with(of_b),
-        // By a number, which turns it around.
+        // A number that may be negative, which exchanges the ends.
         (_, Some(true)) if of_b == Side::Either => of_a,
         (Some(true), _) if of_a == Side::Either => of_b,
         (_, Some(false)) if of_b == Side::Either => of_a.flipped(),
@@ -78,7 +78,7 @@ pub(crate) fn product((a, of_a): Sided, (b, of_b): Sided) -> Sided {
 }
 
 /// The quotient, or `None` if the divisor may be zero.
-pub(crate) fn quotient((a, of_a): Sided, (b, of_b): Sided) -> Option<Sided> {
+pub(crate) fn quotient((a, of_a): SidedBracket, (b, of_b): SidedBracket) -> Option<SidedBracket> {
     let sign_of_b = sign(b).filter(|_| b.lower > 0.0 || b.upper < 0.0)?;
     let pairs = [(a.lower, b.lower), (a.lower, b.upper), (a.upper, b.lower), (a.upper, b.upper)];
     let side = match (sign(a), sign_of_b) {
@@ -92,7 +92,7 @@ pub(crate) fn quotient((a, of_a): Sided, (b, of_b): Sided) -> Option<Sided> {
     Some((hull(lower, upper), side))
 }
 
-pub(crate) fn magnitude(a: Sided) -> Sided {
+pub(crate) fn magnitude(a: SidedBracket) -> SidedBracket {
     match sign(a.0) {
         Some(true) => a,
         Some(false) => negative(a),
@@ -100,19 +100,19 @@ pub(crate) fn magnitude(a: Sided) -> Sided {
     }
 }
 
-/// Whether all of it is at least zero, or at most zero; `None` if neither.
+/// True if the whole bracket is at least zero, false if at most zero, `None` if neither.
 fn sign(a: Bracket) -> Option<bool> {
     if a.lower >= 0.0 { Some(true) } else { (a.upper <= 0.0).then_some(false) }
 }
 
-/// The bracket of these ends; where infinities say nothing, neither does it.
+/// The bracket of these ends, unbounded where an end is not a number.
 fn ordered(lower: f64, upper: f64) -> Bracket {
     let lower = if lower.is_nan() { f64::NEG_INFINITY } else { lower };
     Bracket { lower, upper: if upper.is_nan() { f64::INFINITY } else { upper } }
 }
 
 fn hull(lower: [f64; 4], upper: [f64; 4]) -> Bracket {
-    // `min` and `max` would pass over what is not a number.
+    // `min` and `max` would ignore NaN.
     let nothing = lower.iter().chain(&upper).any(|end| end.is_nan());
     if nothing {
         return ordered(f64::NAN, f64::NAN);
@@ -158,7 +158,7 @@ fn is_zero(x: f64) -> bool {
     x.abs() <= 0.0
 }
 
-/// Whether one is at most the other, or below it; `None` if that is not decided.
+/// Decides if `a` is at most `b`, or strictly below; `None` if the brackets do not decide.
 pub(crate) fn is_at_most(a: Bracket, b: Bracket, strictly: bool) -> Option<bool> {
     let (yes, no) = match strictly {
         true => (a.upper < b.lower, a.lower >= b.upper),

@@ -1,13 +1,15 @@
-//! The ledger.
+//! The durable ledger.
 
 use counterpoint::quantity::Order;
 use counterpoint::{Adjacency, Delta, Epsilon, Relation};
 use counterpoint_budget::Amount;
 use counterpoint_ledger::{
-    Exported, Head, Kind, LedgerError, NewAccount, NewFilter, NewQuota, OpenOptions, Request,
-    Transfer, Url,
+    ExportItem, FilterKind, Head, LedgerError, NewAccount, NewFilter, NewQuota, OpenOptions,
+    Request, Transfer, Url,
 };
-use counterpoint_wire::ledger::{Asked, ExactPlan, ExportWriter, History, Openings, Promised};
+use counterpoint_wire::ledger::{
+    ExactPlan, ExportWriter, History, Openings, PromiseRecord, ReleaseRequest,
+};
 use counterpoint_wire::{Format, Question};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -21,29 +23,29 @@ use std::sync::{Mutex, PoisonError};
 use crate::errors::{self, invalid};
 use crate::plan::adjacency;
 
-/// A head, an amount or an address from its text.
+/// Parses a head, an amount or a URL.
 fn read<T: FromStr<Err: Display>>(argument: &str, text: &str) -> PyResult<T> {
     text.parse().map_err(|error| invalid(format!("{argument} is {text:?}: {error}")))
 }
 
-/// An amount from its exact decimal text.
+/// Parses an amount from its exact decimal text.
 fn amount(argument: &str, text: &str) -> PyResult<Amount> {
     read(argument, text)
 }
 
-/// Budgets that survive crashes, on SQLite or PostgreSQL.
+/// Durable budgets on SQLite or PostgreSQL. Made by :class:`counterpoint.Ledger`.
 #[pyclass(frozen, subclass, module = "counterpoint._native")]
 pub(crate) struct Ledger {
     pub(crate) url: Url,
     pub(crate) options: OpenOptions,
-    /// The process that opened it, and its connection. A fork has a copy of both, and uses neither: two processes that
-    /// speak on one connection mix what they say, and what one closes is closed for the other.
+    /// The process that opened the connection. A fork has a copy of the connection and must not use it: two processes
+    /// on one connection mix their messages, and what one closes is closed for the other.
     process: u32,
     connection: Mutex<Option<counterpoint_ledger::Ledger>>,
 }
 
 impl Drop for Ledger {
-    /// In a fork the connection is left as it is: it is the parent's.
+    /// Leaves the parent's connection open in a fork.
     fn drop(&mut self) {
         if self.process != std::process::id() {
             let connection = self.connection.get_mut();
@@ -53,10 +55,10 @@ impl Drop for Ledger {
     }
 }
 
-fn kind(name: &str) -> PyResult<Kind> {
-    let found = Kind::ALL.into_iter().find(|kind| kind.name() == name);
+fn kind(name: &str) -> PyResult<FilterKind> {
+    let found = FilterKind::ALL.into_iter().find(|kind| kind.name() == name);
     found.ok_or_else(|| {
-        let legal = Kind::ALL.map(Kind::name).join(", ");
+        let legal = FilterKind::ALL.map(FilterKind::name).join(", ");
         invalid(format!("filter is {name:?}; legal: {legal}"))
     })
 }
@@ -71,7 +73,7 @@ fn json(text: Result<String, impl Display>) -> PyResult<String> {
 }
 
 impl Ledger {
-    /// Works on the ledger without the interpreter's lock.
+    /// Uses the ledger without the interpreter's lock.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -80,15 +82,15 @@ impl Ledger {
         self.work(py, work).map_err(errors::ledger)
     }
 
-    /// The same of work that has errors of its own. A fork opens a connection each time: even the lock may be held by a
-    /// thread that only its parent has.
+    /// Does the same for work with its own errors. A fork opens a new connection each time: even the lock may be held
+    /// by a thread that only its parent has.
     pub(crate) fn work<T: Send, E: From<LedgerError> + Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut counterpoint_ledger::Ledger) -> Result<T, E> + Send,
     ) -> Result<T, E> {
         py.detach(|| {
-            // A panic of another thread left nothing half done: what is durable is in the database.
+            // A panic of another thread left nothing half done, since the durable state is in the database.
             let lock = || self.connection.lock().unwrap_or_else(PoisonError::into_inner);
             let mut connection = (self.process == std::process::id()).then(lock);
             match connection.as_mut().and_then(|connection| connection.as_mut()) {
@@ -126,7 +128,7 @@ impl Ledger {
         Ok(Self { url, options, process: std::process::id(), connection })
     }
 
-    /// The head: sequence and hash of the newest entry.
+    /// The head: the number and the hash of the newest entry.
     #[getter]
     fn head(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, |ledger| Ok(ledger.head()?.to_string()))
@@ -151,10 +153,10 @@ impl Ledger {
             Relation::new(adjacency, records).map_err(errors::out_of_range("records"))?;
         let (epsilon, delta) = (amount("epsilon", epsilon)?, amount("delta", delta)?);
         let budget = NewFilter::new(kind(filter)?, epsilon, delta);
-        self.with(py, |ledger| Ok(ledger.dataset(name, relation, &budget)?.to_string()))
+        self.with(py, |ledger| Ok(ledger.add_dataset(name, relation, &budget)?.to_string()))
     }
 
-    /// Opens an account by a plan.
+    /// Opens an account with a plan's slots.
     #[pyo3(name = "_open_plan", signature = (account, dataset, text, path, delta, epsilon))]
     #[allow(clippy::too_many_arguments)]
     fn open_plan(
@@ -185,7 +187,7 @@ impl Ledger {
         self.with(py, |ledger| Ok(ledger.open_account(account, dataset, &new)?.to_string()))
     }
 
-    /// Opens an account by a filter; what it promises is given by name.
+    /// Opens an account with a filter. Its promise is given by name.
     #[pyo3(name = "_open_filter", signature = (account, dataset, within, slot, filter, promise, order, leaks, expect))]
     #[allow(clippy::too_many_arguments)]
     fn open_filter(
@@ -203,7 +205,7 @@ impl Ledger {
     ) -> PyResult<String> {
         let order = order.map(Order::new).transpose().map_err(errors::out_of_range("order"))?;
         let promise = self::promise(&promise, order.map(|order| order.get()))?;
-        let mut filter = NewFilter::promising(kind(filter)?, promise);
+        let mut filter = NewFilter::with_promise(kind(filter)?, promise);
         filter.order = order;
         filter.leaks = leaks.map(|leaks| amount("leaks", leaks)).transpose()?;
         if let Some(text) = expect {
@@ -242,7 +244,7 @@ impl Ledger {
         self.with(py, |ledger| Ok(ledger.recut(account, &openings, &into)?.to_string()))
     }
 
-    /// Gives an analyst a share of an account.
+    /// Limits what an analyst may spend of an account.
     #[pyo3(name = "_quota", signature = (account, analyst, share, releases, epsilon, delta, change))]
     #[allow(clippy::too_many_arguments)]
     fn quota(
@@ -272,7 +274,7 @@ impl Ledger {
         self.with(py, |ledger| {
             let head = match change {
                 true => ledger.change_quota(account, analyst, &quota)?,
-                false => ledger.quota(account, analyst, &quota)?,
+                false => ledger.add_quota(account, analyst, &quota)?,
             };
             Ok(head.to_string())
         })
@@ -294,7 +296,7 @@ impl Ledger {
         self.with(py, |ledger| Ok(ledger.move_budget(&new)?.to_string()))
     }
 
-    /// Debits a release: one slot of a plan account, or releases described in JSON.
+    /// Debits a release: a slot of a plan account, or releases described in JSON.
     #[pyo3(name = "_reserve", signature = (account, key, slot, count, release, run, analyst, session))]
     #[allow(clippy::too_many_arguments)]
     fn reserve<'py>(
@@ -309,8 +311,9 @@ impl Ledger {
         analyst: Option<&str>,
         session: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let (asked, adjacency) = asked(slot, count, release, run)?;
-        let request = Request { analyst, adjacency, session, ..Request::new(account, key, &asked) };
+        let (releases, adjacency) = release_request(slot, count, release, run)?;
+        let request =
+            Request { analyst, adjacency, session, ..Request::new(account, key, &releases) };
         let reserved = self.with(py, |ledger| ledger.reserve(&request))?;
         let outcome = match (&reserved.charge, &reserved.response) {
             (_, Some(_)) => "committed",
@@ -322,7 +325,7 @@ impl Ledger {
         Ok(dict)
     }
 
-    /// What a reservation would cost, and why it would not be made now.
+    /// The cost of a reservation, and the reason why it would be refused now.
     #[pyo3(name = "_price", signature = (account, slot, count, release, run, analyst))]
     #[allow(clippy::too_many_arguments)]
     fn price(
@@ -335,14 +338,14 @@ impl Ledger {
         run: Option<&[u8]>,
         analyst: Option<&str>,
     ) -> PyResult<(String, String, Option<String>)> {
-        let (asked, adjacency) = asked(slot, count, release, run)?;
-        let request = Request { analyst, adjacency, ..Request::new(account, "", &asked) };
+        let (releases, adjacency) = release_request(slot, count, release, run)?;
+        let request = Request { analyst, adjacency, ..Request::new(account, "", &releases) };
         let price = self.with(py, |ledger| ledger.price(&request))?;
         let refusal = price.refusal.map(|refusal| refusal.to_string());
         Ok((price.charge.main.to_string(), price.charge.delta.to_string(), refusal))
     }
 
-    /// Stores a response; only what comes back may be shown.
+    /// Stores a response. Only the returned response may be shown.
     #[pyo3(name = "_commit", signature = (key, response, account))]
     fn commit<'py>(
         &self,
@@ -361,8 +364,24 @@ impl Ledger {
         Ok(dict)
     }
 
-    /// The stored response of a key, or None if it is reserved and not committed. The account is
-    /// needed where two have the key.
+    /// The stored response of a key.
+    ///
+    /// Parameters
+    /// ----------
+    /// key
+    ///     The key of the reservation.
+    /// account
+    ///     The account, needed if two have the key.
+    ///
+    /// Returns
+    /// -------
+    /// bytes or None
+    ///     The response; None if the key is reserved and not committed.
+    ///
+    /// Raises
+    /// ------
+    /// counterpoint.LedgerError
+    ///     Nothing is reserved under the key, or two accounts have it.
     #[pyo3(signature = (key, account = None))]
     fn response<'py>(
         &self,
@@ -377,34 +396,66 @@ impl Ledger {
         Ok(stored.map(|bytes| PyBytes::new(py, &bytes)))
     }
 
-    /// Closes an account for good; what was reserved goes on. The head.
+    /// Closes an account for good. Reserved releases can still be committed.
+    ///
+    /// Parameters
+    /// ----------
+    /// account
+    ///     The account.
+    ///
+    /// Returns
+    /// -------
+    /// str
+    ///     The ledger's new head.
     fn close(&self, py: Python<'_>, account: &str) -> PyResult<String> {
         self.with(py, |ledger| Ok(ledger.close(account)?.to_string()))
     }
 
-    /// Closes a data set for good, with all of its accounts; what was reserved goes on. The head.
+    /// Closes a data set and all of its accounts for good. Reserved releases can still be committed.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     The data set.
+    ///
+    /// Returns
+    /// -------
+    /// str
+    ///     The ledger's new head.
     fn close_dataset(&self, py: Python<'_>, name: &str) -> PyResult<String> {
         self.with(py, |ledger| Ok(ledger.close_dataset(name)?.to_string()))
     }
 
-    /// Ends a session: there are no more answers. The head.
+    /// Ends a session, which then gives no more answers.
+    ///
+    /// Parameters
+    /// ----------
+    /// account
+    ///     The account.
+    /// key
+    ///     The session's key.
+    ///
+    /// Returns
+    /// -------
+    /// str
+    ///     The ledger's new head.
     fn end(&self, py: Python<'_>, account: &str, key: &str) -> PyResult<String> {
-        self.with(py, |ledger| Ok(ledger.end(account, key)?.to_string()))
+        self.with(py, |ledger| Ok(ledger.end_session(account, key)?.to_string()))
     }
 
-    /// How far a session is, as JSON.
+    /// The progress of a session, as JSON.
     #[pyo3(name = "_session", signature = (account, key))]
     fn session(&self, py: Python<'_>, account: &str, key: &str) -> PyResult<String> {
         json(self.with(py, |ledger| ledger.session_status(account, key))?.json())
     }
 
-    /// What is debited and not over, as JSON.
+    /// The debits without a response and the sessions that are not over, as JSON.
     #[pyo3(name = "_pending", signature = (account))]
     fn pending(&self, py: Python<'_>, account: Option<&str>) -> PyResult<String> {
         json(self.with(py, |ledger| ledger.pending(account))?.json())
     }
 
-    /// Stored responses, as JSON.
+    /// The stored responses, as JSON.
     #[pyo3(name = "_responses", signature = (account, analyst))]
     fn responses(
         &self,
@@ -415,13 +466,13 @@ impl Ledger {
         json(self.with(py, |ledger| ledger.responses(account, analyst))?.json())
     }
 
-    /// Copies the ledger to a new SQLite file, verified and durable. The copy's head.
+    /// Copies the ledger to a new SQLite file, verified and durable; returns the copy's head.
     #[pyo3(name = "_backup", signature = (file))]
     fn backup(&self, py: Python<'_>, file: PathBuf) -> PyResult<String> {
         self.with(py, |ledger| Ok(ledger.backup(&file)?.to_string()))
     }
 
-    /// What is spent and what is left, as JSON.
+    /// The spent and the remaining budgets, as JSON.
     #[pyo3(name = "_status", signature = (account))]
     fn status(&self, py: Python<'_>, account: Option<&str>) -> PyResult<String> {
         let status = self.with(py, |ledger| {
@@ -435,7 +486,7 @@ impl Ledger {
         json(status.json())
     }
 
-    /// What the odometer of an open account or a data set reads, as JSON.
+    /// The reading of the odometer of an open account or a data set, as JSON.
     #[pyo3(name = "_odometer", signature = (account))]
     fn odometer(&self, py: Python<'_>, account: &str) -> PyResult<String> {
         json(self.with(py, |ledger| ledger.odometer(account))?.json())
@@ -457,13 +508,28 @@ impl Ledger {
         json(history.json())
     }
 
-    /// Everything, as JSON.
+    /// Exports the history with all responses.
+    ///
+    /// Returns
+    /// -------
+    /// str
+    ///     One JSON object.
     fn export(&self, py: Python<'_>) -> PyResult<String> {
-        let bytes = self.work(py, |ledger| export(ledger, Vec::new())).map_err(unexported)?;
+        let bytes = self.work(py, |ledger| export(ledger, Vec::new())).map_err(export_error)?;
         String::from_utf8(bytes).map_err(|error| invalid(error.to_string()))
     }
 
-    /// Everything, as JSON, to a new file, part by part.
+    /// Exports the history with all responses to a new file, which only its owner can read.
+    ///
+    /// Parameters
+    /// ----------
+    /// file
+    ///     The new file.
+    ///
+    /// Raises
+    /// ------
+    /// FileExistsError
+    ///     The file exists.
     #[pyo3(signature = (file))]
     fn export_to(&self, py: Python<'_>, file: PathBuf) -> PyResult<()> {
         let mut options = std::fs::OpenOptions::new();
@@ -471,11 +537,11 @@ impl Ledger {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let out = BufWriter::new(options.open(&file)?);
-        let mut out = self.work(py, |ledger| export(ledger, out)).map_err(unexported)?;
+        let mut out = self.work(py, |ledger| export(ledger, out)).map_err(export_error)?;
         Ok(out.flush()?)
     }
 
-    /// Recomputes everything. None, or what is wrong.
+    /// Recomputes every balance and hash; returns the head, and the problem if there is one.
     #[pyo3(name = "_verify", signature = (expect_head))]
     fn verify(
         &self,
@@ -488,42 +554,42 @@ impl Ledger {
     }
 }
 
-/// Why there is no export.
-enum Unexported {
+/// The error of an export.
+enum ExportError {
     Ledger(LedgerError),
     File(std::io::Error),
 }
 
-impl From<LedgerError> for Unexported {
+impl From<LedgerError> for ExportError {
     fn from(error: LedgerError) -> Self {
         Self::Ledger(error)
     }
 }
 
-impl From<std::io::Error> for Unexported {
+impl From<std::io::Error> for ExportError {
     fn from(error: std::io::Error) -> Self {
         Self::File(error)
     }
 }
 
-fn unexported(error: Unexported) -> PyErr {
+fn export_error(error: ExportError) -> PyErr {
     match error {
-        Unexported::Ledger(error) => errors::ledger(error),
-        Unexported::File(error) => error.into(),
+        ExportError::Ledger(error) => errors::ledger(error),
+        ExportError::File(error) => error.into(),
     }
 }
 
-/// Everything, as JSON, part by part.
-fn export<W: Write>(ledger: &mut counterpoint_ledger::Ledger, out: W) -> Result<W, Unexported> {
+/// Writes the history with all responses as JSON, part by part.
+fn export<W: Write>(ledger: &mut counterpoint_ledger::Ledger, out: W) -> Result<W, ExportError> {
     let mut writer = ExportWriter::export(out);
     ledger.export(|part| {
         match part {
-            Exported::Head(head) => writer.head(&head.to_string())?,
-            Exported::Entry(entry) => writer.entry(&entry)?,
-            Exported::Response(response) => writer.response(&response)?,
+            ExportItem::Head(head) => writer.head(&head.to_string())?,
+            ExportItem::Entry(entry) => writer.entry(&entry)?,
+            ExportItem::Response(response) => writer.response(&response)?,
             _ => {}
         }
-        Ok::<_, Unexported>(())
+        Ok::<_, ExportError>(())
     })?;
     Ok(writer.end()?)
 }
@@ -541,30 +607,30 @@ fn entry<'py>(
     Ok(dict)
 }
 
-/// What is asked: a slot and what is run in it, or releases, and what they say neighbours are.
-fn asked(
+/// The request: a slot and the releases that run in it, or releases; and their adjacency.
+fn release_request(
     slot: Option<String>,
     count: u64,
     release: Option<&[u8]>,
     run: Option<&[u8]>,
-) -> PyResult<(Asked, Option<Adjacency>)> {
+) -> PyResult<(ReleaseRequest, Option<Adjacency>)> {
     match (slot, release) {
         (Some(name), None) => {
             let run = run.map(|text| plan(text, None)).transpose()?;
             let (run, adjacency) =
                 run.map_or((Vec::new(), None), |plan| (plan.releases, plan.adjacency));
-            Ok((Asked::Slot { name, count, run }, adjacency))
+            Ok((ReleaseRequest::Slot { name, count, run }, adjacency))
         }
         (None, Some(text)) => {
             let plan = plan(text, None)?;
-            Ok((Asked::Described(plan.releases), plan.adjacency))
+            Ok((ReleaseRequest::Described(plan.releases), plan.adjacency))
         }
         _ => Err(invalid("release is missing; legal: a mechanism, or the name of a slot")),
     }
 }
 
-/// What an open account is to promise, of the amounts that were given.
-fn promise(given: &BTreeMap<String, String>, order: Option<f64>) -> PyResult<Promised> {
+/// The promise of an open account, from the given amounts.
+fn promise(given: &BTreeMap<String, String>, order: Option<f64>) -> PyResult<PromiseRecord> {
     let names: Vec<&str> = given.keys().map(String::as_str).collect();
     let get = |name: &str| match given.get(name) {
         Some(text) => amount(name, text),
@@ -572,13 +638,13 @@ fn promise(given: &BTreeMap<String, String>, order: Option<f64>) -> PyResult<Pro
     };
     Ok(match (names.as_slice(), order.and_then(Amount::from_f64)) {
         (["delta", "epsilon"], _) => {
-            Promised::ApproxDp { epsilon: get("epsilon")?, delta: get("delta")? }
+            PromiseRecord::ApproxDp { epsilon: get("epsilon")?, delta: get("delta")? }
         }
         (["rho"] | ["delta", "rho"], _) => {
-            Promised::Zcdp { rho: get("rho")?, delta: get("delta")? }
+            PromiseRecord::Zcdp { rho: get("rho")?, delta: get("delta")? }
         }
-        (["mu"], _) => Promised::Gdp { mu: get("mu")? },
-        (["tau"], Some(order)) => Promised::Renyi { order, tau: get("tau")? },
+        (["mu"], _) => PromiseRecord::Gdp { mu: get("mu")? },
+        (["tau"], Some(order)) => PromiseRecord::Renyi { order, tau: get("tau")? },
         _ => {
             return Err(invalid(
                 "the account promises nothing; legal: epsilon and delta, rho (and delta), mu, or \
@@ -588,7 +654,7 @@ fn promise(given: &BTreeMap<String, String>, order: Option<f64>) -> PyResult<Pro
     })
 }
 
-/// The account of a key: the one that is named, or the only one that has it.
+/// The account of a key: the named one, or the only one that has the key.
 fn named(
     ledger: &mut counterpoint_ledger::Ledger,
     key: &str,

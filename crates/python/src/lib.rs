@@ -1,5 +1,5 @@
-//! The extension module `counterpoint._native`: plain wrappers, so that every number is the
-//! library's own. What is pleasant in Python is written in Python, in `python/counterpoint`.
+//! The extension module `counterpoint._native`: thin wrappers, so that every number is the library's own. The Python
+//! interface that people use is written in Python, in `python/counterpoint`.
 
 mod arrays;
 mod audit;
@@ -41,7 +41,7 @@ mod _native {
     #[pymodule_export]
     use super::calibrate::{Calibration, calibrate};
     #[pymodule_export]
-    use super::keys::{KeyMeasurement, Keyed};
+    use super::keys::{KeyMeasurement, KeyedData};
     #[pymodule_export]
     use super::ledger::Ledger;
     #[pymodule_export]
@@ -53,23 +53,23 @@ mod _native {
     #[pymodule_export]
     use super::plan::Plan;
     #[pymodule_export]
-    use super::planned::{Planned, plan_study};
+    use super::planned::{PlannedStudy, plan_study};
     #[pymodule_export]
-    use super::query::{Data, Measurement, Query, Recipe, Released, secret};
+    use super::query::{Data, Measurement, MeasurementReply, NoisyQuery, Query, secret};
     #[pymodule_export]
     use super::region::Region;
     #[cfg(feature = "ledger")]
     #[pymodule_export]
-    use super::release::{Published, release};
+    use super::release::{Publication, release};
     #[pymodule_export]
     use super::rules::{convert, noise_rules, pairs};
     #[pymodule_export]
-    use super::session::{Declared, Sessions};
+    use super::session::{SessionSpec, Sessions};
     #[pymodule_export]
     use super::simulation::{simulate, sketch};
     #[cfg(feature = "ledger")]
     #[pymodule_export]
-    use super::stored::{OwnDeclared, StoredSessions};
+    use super::stored::{OwnSpec, StoredSessions};
     #[pymodule_export]
     use super::study::study_new;
 }

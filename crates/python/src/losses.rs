@@ -9,10 +9,10 @@ use std::sync::Arc;
 use crate::arrays::{Ends, doubles, ends};
 use crate::bracket::Bracket;
 use crate::errors::out_of_range;
-use crate::run::How;
+use crate::run::RunOptions;
 use crate::value::number;
 
-/// The privacy loss in one direction, on one part of the data.
+/// The privacy losses in one direction, on one part of the data.
 #[pyclass(frozen, module = "counterpoint._native")]
 pub(crate) struct Losses {
     plan: Arc<counterpoint::Plan>,
@@ -48,7 +48,7 @@ impl Losses {
     fn ask<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        how: &How,
+        how: &RunOptions,
         ask: impl FnOnce(&PrivacyLoss<'_>, &counterpoint::Options<'_>) -> Result<T, AskError>
         + Send
         + 'static,
@@ -63,13 +63,13 @@ impl Losses {
 
 #[pymethods]
 impl Losses {
-    /// Which way: "remove" compares with the person's data to without, "add" the reverse.
+    /// The direction: "remove" compares data with the person to data without, "add" the reverse.
     #[getter]
     fn direction(&self) -> &'static str {
         self.direction
     }
 
-    /// The part of the data it is about, or None.
+    /// The part of the data, or None.
     #[getter]
     fn part(&self) -> Option<&str> {
         self.part.as_deref()
@@ -93,7 +93,7 @@ impl Losses {
         self.variance
     }
 
-    /// All losses with their probabilities, from the largest down, where they are few; else None.
+    /// All losses with their probabilities, from the largest down, if they are few; else None.
     #[getter]
     fn atoms(&self) -> Option<Vec<(Bracket, Bracket)>> {
         self.atoms.clone()
@@ -108,11 +108,11 @@ impl Losses {
         tolerance: Option<&Bound<'_, PyAny>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bracket> {
-        let (loss, how) = (number("loss", loss)?, How::new(tolerance, None, progress)?);
+        let (loss, how) = (number("loss", loss)?, RunOptions::new(tolerance, None, progress)?);
         Ok(self.ask(py, &how, move |losses, options| losses.above(loss, options))?.into())
     }
 
-    /// The probabilities of losses above each of these, packed.
+    /// The probability of a loss above each of these, packed.
     #[pyo3(signature = (losses, *, tolerance = None, progress = None))]
     fn above_each<'py>(
         &self,
@@ -121,7 +121,7 @@ impl Losses {
         tolerance: Option<&Bound<'_, PyAny>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Ends<'py>> {
-        let how = How::new(tolerance, None, progress)?;
+        let how = RunOptions::new(tolerance, None, progress)?;
         let places: Vec<f64> = doubles(losses).collect();
         let list = self.ask(py, &how, move |losses, options| {
             places.iter().map(|&loss| losses.above(loss, options)).collect::<Result<Vec<_>, _>>()
@@ -129,7 +129,7 @@ impl Losses {
         ends(py, &list)
     }
 
-    /// The least loss that is passed with probability at most 1 - level.
+    /// The least loss that is exceeded with probability at most 1 - level.
     #[pyo3(signature = (level, *, tolerance = None, progress = None))]
     fn quantile(
         &self,
@@ -139,7 +139,7 @@ impl Losses {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bracket> {
         let level = Level::new(number("level", level)?).map_err(out_of_range("level"))?;
-        let how = How::new(tolerance, None, progress)?;
+        let how = RunOptions::new(tolerance, None, progress)?;
         Ok(self.ask(py, &how, move |losses, options| losses.quantile(level, options))?.into())
     }
 }

@@ -1,8 +1,8 @@
-//! Mechanisms: one release each, described as in a plan file.
+//! Mechanisms: a release each, described as in a plan file.
 
 use counterpoint::ask::Unknown;
-use counterpoint_wire::catalogue::{Field, KINDS, Kind, kind};
-use counterpoint_wire::{Release, Table, Value, name_of};
+use counterpoint_wire::catalogue::{Field, KINDS, MechanismKind, kind};
+use counterpoint_wire::{Release, Table, Value, unknown_field_name};
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -12,7 +12,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::errors::{invalid, wrong_type};
 use crate::value;
 
-/// What stands in the place of a number that a calibration is to find.
+/// The placeholder for a number that a calibration is to find.
 #[pyclass(frozen, module = "counterpoint._native")]
 pub(crate) struct Blank;
 
@@ -40,19 +40,19 @@ impl Blank {
     }
 }
 
-/// What all mechanism classes have in common.
+/// The base class of all mechanisms. Made by its subclasses, such as :class:`counterpoint.Gaussian`.
 #[pyclass(frozen, subclass, module = "counterpoint._native")]
 pub(crate) struct Mechanism {
-    /// With something in the place of what is unknown.
+    /// The release, with an arbitrary number in place of the unknown one.
     release: Release,
     unknown: Option<Unknown>,
 }
 
-/// What may be unknown.
+/// The numbers that may be unknown.
 pub(crate) const UNKNOWNS: [Unknown; 4] =
     [Unknown::Sigma, Unknown::Scale, Unknown::Epsilon, Unknown::Count];
 
-/// What the classes take by name, after what is their own: on samples all, else from the count on.
+/// The keywords of the classes, after their own fields: all for sampled kinds, else those from the count on.
 const KEYWORDS: [&str; 7] = ["rate", "examples", "batch", "epochs", "count", "name", "partition"];
 
 /// The catalogue: for each kind its names, fields and keywords.
@@ -62,20 +62,20 @@ pub(crate) fn kinds(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
         let field = |field: &Field| {
             let dict = PyDict::new(py);
             dict.set_item("name", field.name)?;
-            dict.set_item("shape", format!("{:?}", field.of.shape))?;
-            dict.set_item("presence", format!("{:?}", field.of.presence))?;
+            dict.set_item("shape", format!("{:?}", field.field_type.shape))?;
+            dict.set_item("presence", format!("{:?}", field.field_type.presence))?;
             dict.set_item("default", field.default)?;
             Ok(dict)
         };
         list.iter().map(field).collect::<PyResult<Vec<_>>>()
     };
-    let one = |kind: &Kind| {
+    let one = |kind: &MechanismKind| {
         let dict = PyDict::new(py);
         dict.set_item("name", kind.name)?;
         dict.set_item("class", kind.class)?;
         dict.set_item("meaning", kind.meaning)?;
         dict.set_item("fields", fields(kind.fields)?)?;
-        dict.set_item("instead", fields(kind.instead)?)?;
+        dict.set_item("instead", fields(kind.alternatives)?)?;
         dict.set_item("keywords", &KEYWORDS[if kind.is_sampled { 0 } else { 4 }..])?;
         Ok(dict)
     };
@@ -96,7 +96,12 @@ impl Mechanism {
         Ok(Self { release, unknown })
     }
 
-    /// The fields that describe it in a plan file.
+    /// The fields that describe the release in a plan file.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    ///     The fields by name.
     fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for (name, field) in self.table()? {
@@ -105,32 +110,32 @@ impl Mechanism {
         Ok(dict)
     }
 
-    /// Its name in plan files.
+    /// The kind's name in plan files.
     #[getter]
     fn kind(&self) -> &'static str {
         self.release.mechanism.kind()
     }
 
-    /// What people call this release, or None.
+    /// The release's name, or None.
     #[getter]
     fn name(&self) -> Option<&str> {
         self.release.name.as_deref()
     }
 
-    /// How many times it is run.
+    /// The number of times the mechanism runs.
     #[getter]
     fn count<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let count = Value::Whole(self.release.count.get().into());
         self.shown(py, "count", &count)
     }
 
-    /// The rate of the Poisson sample it is run on, or None.
+    /// The rate of the Poisson sample that the mechanism runs on, or None.
     #[getter]
     fn rate(&self) -> Option<f64> {
         self.release.sample.as_ref().map(|sample| sample.rate.get())
     }
 
-    /// The part of the data it looks at, or None for all of it.
+    /// The part of the data that the mechanism reads, or None for all of it.
     #[getter]
     fn partition(&self) -> Option<&str> {
         self.release.partition.as_deref()
@@ -158,7 +163,22 @@ impl Mechanism {
         }
     }
 
-    /// A copy with other fields.
+    /// Copies the release with other fields.
+    ///
+    /// Parameters
+    /// ----------
+    /// **fields
+    ///     The fields to change.
+    ///
+    /// Returns
+    /// -------
+    /// Mechanism
+    ///     The copy.
+    ///
+    /// Raises
+    /// ------
+    /// counterpoint.InvalidArgumentError
+    ///     A field is unknown or outside its range.
     #[pyo3(signature = (**fields))]
     fn replace<'py>(
         slf: &Bound<'py, Self>,
@@ -166,7 +186,7 @@ impl Mechanism {
     ) -> PyResult<Bound<'py, PyAny>> {
         let all = slf.get().fields(slf.py())?;
         let Some(fields) = fields else { return Ok(slf.clone().into_any()) };
-        // A rate takes the place of the batches it was said by, and they of it.
+        // A new rate replaces batches, and new batches replace a rate.
         let drop: &[&str] = match (fields.contains("rate")?, fields.contains("examples")?) {
             (true, _) => &["examples", "batch"],
             (_, true) => &["rate"],
@@ -240,7 +260,7 @@ impl Mechanism {
 }
 
 impl Mechanism {
-    /// A field's value, or that it is unknown.
+    /// A field's value, or the placeholder if it is unknown.
     fn shown<'py>(
         &self,
         py: Python<'py>,
@@ -248,7 +268,9 @@ impl Mechanism {
         field: &Value<'_>,
     ) -> PyResult<Bound<'py, PyAny>> {
         match self.unknown {
-            Some(unknown) if name_of(unknown) == name => Ok(Bound::new(py, Blank)?.into_any()),
+            Some(unknown) if unknown_field_name(unknown) == name => {
+                Ok(Bound::new(py, Blank)?.into_any())
+            }
             _ => value::to_python(py, field),
         }
     }
@@ -268,9 +290,9 @@ fn without_blank<'py>(
             continue;
         }
         let name = name.str()?.to_string();
-        let unknown = UNKNOWNS.into_iter().find(|unknown| name_of(*unknown) == name);
+        let unknown = UNKNOWNS.into_iter().find(|unknown| unknown_field_name(*unknown) == name);
         if found.is_some() || unknown.is_none() {
-            let legal = UNKNOWNS.map(name_of).join(", ");
+            let legal = UNKNOWNS.map(unknown_field_name).join(", ");
             return Err(invalid(format!(
                 "{name} is UNKNOWN; legal: numbers, but for one of {legal}"
             )));
@@ -283,19 +305,19 @@ fn without_blank<'py>(
 
 /// Sets what is unknown in proportion to what it hides, as in a plan that leaves it out.
 fn clear(release: &mut Release, unknown: Unknown) -> PyResult<()> {
-    let name = name_of(unknown);
-    let mut cleared = release.alone();
+    let name = unknown_field_name(unknown);
+    let mut cleared = release.without_bundle();
     if unknown.value(&cleared).is_none() {
         return Err(invalid(format!("{name} is UNKNOWN; legal: a number, or the noise itself")));
     }
-    unknown.clear(&mut cleared).map_err(|error| {
+    unknown.fill_default(&mut cleared).map_err(|error| {
         invalid(format!("sensitivity is {}; legal: {name} to be given here", error.value))
     })?;
     (release.mechanism, release.count) = (cleared.mechanism, cleared.count);
     Ok(())
 }
 
-/// An object of a mechanism class with these fields.
+/// Makes an object of a mechanism class.
 fn build<'py>(
     class: &Bound<'py, PyType>,
     fields: &Bound<'py, PyDict>,
@@ -303,7 +325,7 @@ fn build<'py>(
     class.py().get_type::<Mechanism>().call_method1("__new__", (class, fields))
 }
 
-/// A release as an object of its own class.
+/// Makes an object of the release's class.
 fn wrap<'py>(py: Python<'py>, release: &Release) -> PyResult<Bound<'py, PyAny>> {
     static CLASSES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
     let bare = Mechanism { release: release.clone(), unknown: None };
@@ -315,12 +337,12 @@ fn wrap<'py>(py: Python<'py>, release: &Release) -> PyResult<Bound<'py, PyAny>> 
     build(class.cast::<PyType>()?, &bare.fields(py)?)
 }
 
-/// Looks after the interpreter's signals, now and then on the way through a long list.
+/// Handles the interpreter's signals now and then while a long list is read.
 fn look(py: Python<'_>, index: usize) -> PyResult<()> {
     if index % 10_000 == 9_999 { py.check_signals() } else { Ok(()) }
 }
 
-/// Releases as objects of their classes.
+/// Makes objects of the releases' classes.
 pub(crate) fn wrap_all<'py>(
     py: Python<'py>,
     releases: &[Release],
@@ -331,7 +353,7 @@ pub(crate) fn wrap_all<'py>(
         match release.bundle {
             None => list.push(wrap(py, release)?),
             Some(_) => {
-                for part in release.unbundled() {
+                for part in release.unbundle() {
                     list.push(wrap(py, &part)?);
                 }
             }
@@ -340,7 +362,7 @@ pub(crate) fn wrap_all<'py>(
     PyTuple::new(py, list)
 }
 
-/// Releases that are charged, as objects of their classes.
+/// Makes objects of charged releases' classes.
 pub(crate) fn wrap_releases<'py>(
     py: Python<'py>,
     releases: &[counterpoint::Release],
@@ -354,17 +376,17 @@ pub(crate) fn releases(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec
     match unknowns.first() {
         None => Ok(releases),
         Some((index, unknown)) => {
-            let name = name_of(*unknown);
+            let name = unknown_field_name(*unknown);
             let legal = "a number; counterpoint.calibrate finds one";
             Err(invalid(format!("{argument}[{index}]: {name} is UNKNOWN; legal: {legal}")))
         }
     }
 }
 
-/// What is unknown of which releases.
+/// The index of each release with an unknown number, and which number it is.
 pub(crate) type Unknowns = Vec<(usize, Unknown)>;
 
-/// The releases of a list of mechanisms, and what is unknown of them.
+/// The releases of a list of mechanisms, and their unknown numbers.
 pub(crate) fn with_unknowns(
     argument: &str,
     given: &Bound<'_, PyAny>,

@@ -1,11 +1,11 @@
-//! In place of the ledger, where the package is built without databases: it says so.
+//! The class that raises in place of the ledger if the package is built without databases.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::errors;
 
-/// Budgets that survive crashes: not in this build.
+/// Durable budgets, which this build lacks.
 #[pyclass(frozen, subclass, module = "counterpoint._native")]
 pub(crate) struct Ledger;
 

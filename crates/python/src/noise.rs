@@ -1,9 +1,9 @@
-//! Noise that is drawn: the exact samplers, for numbers, lists and arrays.
+//! The exact samplers, for numbers, lists and arrays.
 //!
-//! Nothing here depends on the data but what is drawn: what is too large is cut, as the library does, and never refused.
+//! Only the drawn values depend on the data: values that are too large are cut, as in the library, and never refused.
 
 use counterpoint::quantity::Count;
-use counterpoint_mechanisms::{self as mechanisms, Error, Grid, Leaky};
+use counterpoint_mechanisms::{self as mechanisms, Error, Grid, LeakyAnswer};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
@@ -12,10 +12,10 @@ use crate::errors::{mechanisms as refused, out_of_range};
 use crate::mechanism::wrap_releases;
 use crate::value::{number, whole};
 
-/// So many draws are made before the interpreter's signals are looked after.
+/// The number of draws between two looks at the interpreter's signals.
 const BLOCK: usize = 1 << 15;
 
-/// One draw for each, with the interpreter free for others meanwhile.
+/// Draws once for each item, without the interpreter's lock.
 fn each<T: Sync, U: Send>(
     py: Python<'_>,
     items: &[T],
@@ -30,13 +30,13 @@ fn each<T: Sync, U: Send>(
     Ok(drawn)
 }
 
-/// Whole numbers as numpy keeps them.
+/// Reads the whole numbers of a NumPy array.
 fn wholes(bytes: &[u8]) -> Vec<i64> {
     let (chunks, _) = bytes.as_chunks::<8>();
     chunks.iter().map(|chunk| i64::from_ne_bytes(*chunk)).collect()
 }
 
-/// Numbers of eight bytes, for numpy.
+/// Packs numbers of eight bytes for NumPy.
 fn packed<'py, T>(
     py: Python<'py>,
     list: &[T],
@@ -51,7 +51,7 @@ fn packed<'py, T>(
     })
 }
 
-/// What a mechanism is charged as, run so many times.
+/// The releases that a number of runs is charged as.
 fn charged<'py>(
     py: Python<'py>,
     mechanism: counterpoint::Mechanism,
@@ -70,7 +70,7 @@ pub(crate) struct Noise {
     noise: mechanisms::Noise,
 }
 
-/// The grid of at most a step.
+/// The grid whose step is at most this one.
 fn grid(step: &Bound<'_, PyAny>) -> PyResult<Grid> {
     Grid::at_most(number("grid", step)?).map_err(refused)
 }
@@ -134,7 +134,7 @@ impl Noise {
         Ok(Self { noise: noise.map_err(refused)? })
     }
 
-    /// What so many releases are charged as.
+    /// The releases that a number of runs is charged as.
     fn charged<'py>(&self, py: Python<'py>, times: u64) -> PyResult<Bound<'py, PyTuple>> {
         charged(py, self.noise.mechanism(), times)
     }
@@ -145,13 +145,13 @@ impl Noise {
         self.noise.grid().step()
     }
 
-    /// How many steps one person may move a number.
+    /// The largest number of grid steps that one person moves a number.
     #[getter]
     fn sensitivity(&self) -> u64 {
         self.noise.sensitivity()
     }
 
-    /// The noise is at most this with at least this probability.
+    /// The half-width of the noise at a confidence.
     fn half_width(&self, confidence: &Bound<'_, PyAny>) -> PyResult<f64> {
         self.noise.half_width(number("confidence", confidence)?).map_err(refused)
     }
@@ -161,31 +161,31 @@ impl Noise {
         self.noise.expected_error()
     }
 
-    /// Whole numbers with noise, exactly.
+    /// Adds noise to whole numbers, exactly.
     fn add(&self, py: Python<'_>, values: Vec<i128>) -> PyResult<Vec<i128>> {
         each(py, &values, |units| self.noise.add(*units))
     }
 
-    /// The same, packed; what does not fit is cut.
+    /// Does the same for packed numbers; results beyond 64 bits are cut.
     fn add_packed<'py>(&self, py: Python<'py>, values: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
         let drawn = each(py, &wholes(values), |units| self.noise.add((*units).into()))?;
         let cut = |x: &i128| (*x).clamp(i64::MIN.into(), i64::MAX.into()) as i64;
         packed(py, &drawn, |x| cut(x).to_ne_bytes())
     }
 
-    /// Doubles, rounded to the grid, with noise; packed.
+    /// Rounds packed doubles to the grid and adds noise.
     fn release_packed<'py>(&self, py: Python<'py>, values: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
         let values: Vec<f64> = doubles(values).collect();
         let drawn = each(py, &values, |x| self.noise.release(*x))?;
         packed(py, &drawn, |x| x.to_ne_bytes())
     }
 
-    /// Whole numbers, rounded to the grid as whole numbers, with noise.
+    /// Rounds whole numbers to the grid as whole numbers and adds noise.
     fn release_whole(&self, py: Python<'_>, values: Vec<i128>) -> PyResult<Vec<f64>> {
         each(py, &values, |x| self.noise.release_whole(*x))
     }
 
-    /// The same, packed.
+    /// Does the same for packed numbers.
     fn release_whole_packed<'py>(
         &self,
         py: Python<'py>,
@@ -211,12 +211,12 @@ impl Response {
         Ok(Self { response: response.map_err(refused)? })
     }
 
-    /// What so many releases are charged as.
+    /// The releases that a number of runs is charged as.
     fn charged<'py>(&self, py: Python<'py>, times: u64) -> PyResult<Bound<'py, PyTuple>> {
         charged(py, self.response.mechanism(), times)
     }
 
-    /// Responses to true answers, packed. What is not among the answers is taken as the last one.
+    /// Responds to packed true answers. Values that are no answer count as the last one.
     fn release_packed<'py>(&self, py: Python<'py>, values: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
         let answer = |x: &i64| u64::try_from(*x).unwrap_or(u64::MAX);
         let drawn = each(py, &wholes(values), |x| self.response.release(answer(x)))?;
@@ -239,17 +239,17 @@ impl LeakyResponse {
         Ok(Self { response })
     }
 
-    /// What so many releases are charged as.
+    /// The releases that a number of runs is charged as.
     fn charged<'py>(&self, py: Python<'py>, times: u64) -> PyResult<Bound<'py, PyTuple>> {
         charged(py, self.response.mechanism(), times)
     }
 
-    /// For each bit whether it leaked, and a bit.
+    /// For each bit a pair: true if it leaked, and a bit.
     fn release(&self, py: Python<'_>, bits: Vec<bool>) -> PyResult<Vec<(bool, bool)>> {
         each(py, &bits, |bit| {
             Ok(match self.response.release(*bit)? {
-                Leaky::Leaked(bit) => (true, bit),
-                Leaky::Randomized(bit) => (false, bit),
+                LeakyAnswer::Leaked(bit) => (true, bit),
+                LeakyAnswer::Randomized(bit) => (false, bit),
             })
         })
     }
@@ -271,12 +271,12 @@ impl Exponential {
         Ok(Self { choice })
     }
 
-    /// What so many releases are charged as.
+    /// The releases that a number of runs is charged as.
     fn charged<'py>(&self, py: Python<'py>, times: u64) -> PyResult<Bound<'py, PyTuple>> {
         charged(py, self.choice.mechanism(), times)
     }
 
-    /// Where the chosen score is in each row of so many, packed.
+    /// The index of the chosen score in each row of this length, packed.
     fn release_packed<'py>(
         &self,
         py: Python<'py>,
@@ -284,7 +284,7 @@ impl Exponential {
         row: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let scores = wholes(scores);
-        // No row is as good as an empty one, which is refused.
+        // No row counts as an empty row, which is refused.
         let rows: Vec<&[i64]> =
             if row == 0 { vec![&[]] } else { scores.chunks_exact(row).collect() };
         let drawn = each(py, &rows, |row| self.choice.release(row))?;

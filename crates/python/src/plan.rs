@@ -1,11 +1,11 @@
-//! Plans and the questions one can ask of them.
+//! Plans and the questions about them.
 
 use counterpoint::ask::{AskError, Options, PrecisePlan};
-use counterpoint::quantity::{Bits, Group, Rate};
+use counterpoint::quantity::{Bits, GroupSize, Rate};
 use counterpoint::theorem::eta::Eta;
 use counterpoint::theorem::{Bound as Named, Comparison, Theorem};
 use counterpoint::{Adjacency, Delta, Epsilon};
-use counterpoint_wire::{Format, PlanError, Question, adjacency_name, adjacency_named};
+use counterpoint_wire::{Format, PlanError, Question, adjacency_from_name, adjacency_name};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 use std::path::Path;
@@ -17,10 +17,10 @@ use crate::errors::{invalid, out_of_range, wrong_type};
 use crate::losses::Losses;
 use crate::mechanism::{self, releases};
 use crate::region::Region;
-use crate::run::How;
+use crate::run::RunOptions;
 use crate::value::{fraction, number, whole};
 
-/// Releases about the same data, ready for questions.
+/// Releases about the same data, prepared for questions. Made by :class:`counterpoint.Plan`.
 #[pyclass(frozen, subclass, module = "counterpoint._native")]
 pub(crate) struct Plan {
     pub(crate) described: Arc<counterpoint_wire::Plan>,
@@ -28,7 +28,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Makes a plan ready, away from the interpreter if it is large.
+    /// Prepares a plan, in the background if it is large.
     fn make(
         py: Python<'_>,
         large: bool,
@@ -39,13 +39,13 @@ impl Plan {
             let ready = described.prepare()?;
             Ok(Self { described: Arc::new(described), ready: Arc::new(ready) })
         };
-        let made = if large { How::in_background(py, make)? } else { make() };
+        let made = if large { RunOptions::in_background(py, make)? } else { make() };
         made.map_err(|error: PlanError| invalid(error.to_string()))
     }
 }
 
 impl Plan {
-    /// A plan that was made elsewhere.
+    /// Prepares a plan that Rust code described.
     pub(crate) fn of(py: Python<'_>, mut described: counterpoint_wire::Plan) -> PyResult<Self> {
         described.question = None;
         Self::make(py, described.releases.len() > LARGE, move || Ok(described))
@@ -53,9 +53,9 @@ impl Plan {
 }
 
 impl Plan {
-    /// The plan with its numbers as they were given.
-    fn exactly(&self) -> PyResult<PrecisePlan> {
-        let exact = self.described.exactly().map_err(|error| invalid(error.to_string()))?;
+    /// The plan with its numbers exactly as given.
+    fn precise_plan(&self) -> PyResult<PrecisePlan> {
+        let exact = self.described.precise_plan().map_err(|error| invalid(error.to_string()))?;
         let legal = "bits is for (epsilon, delta) guarantees alone; legal: no bits here";
         exact.ok_or_else(|| invalid(legal))
     }
@@ -65,15 +65,15 @@ fn bits(given: &Bound<'_, PyAny>) -> PyResult<Bits> {
     Bits::new(whole("bits", given)?).map_err(out_of_range("bits"))
 }
 
-/// Plans of more releases and texts of more bytes take a while.
+/// Plans of more releases and texts of more bytes are prepared in the background.
 const LARGE: usize = 10_000;
 
-/// A delta, by the name of the argument.
+/// Reads a delta.
 pub(crate) fn delta(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Delta> {
     Delta::new(number(argument, given)?).map_err(out_of_range(argument))
 }
 
-/// An epsilon, by the name of the argument.
+/// Reads an epsilon.
 pub(crate) fn epsilon(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Epsilon> {
     Epsilon::new(number(argument, given)?).map_err(out_of_range(argument))
 }
@@ -82,14 +82,14 @@ pub(crate) fn adjacency(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Adj
     let Some(given) = given else { return Ok(None) };
     let legal = "\"add-remove\" or \"replace\"";
     let name: String = given.extract().map_err(|_| wrong_type("adjacency", given, legal))?;
-    let found = adjacency_named(&name);
+    let found = adjacency_from_name(&name);
     found.map(Some).ok_or_else(|| invalid(format!("adjacency is {name:?}; legal: {legal}")))
 }
 
-pub(crate) fn group(given: Option<&Bound<'_, PyAny>>) -> PyResult<Group> {
+pub(crate) fn group(given: Option<&Bound<'_, PyAny>>) -> PyResult<GroupSize> {
     match given {
-        None => Ok(Group::ONE),
-        Some(given) => Group::new(whole("group", given)?).map_err(out_of_range("group")),
+        None => Ok(GroupSize::ONE),
+        Some(given) => GroupSize::new(whole("group", given)?).map_err(out_of_range("group")),
     }
 }
 
@@ -118,7 +118,26 @@ impl Plan {
         Self::make(py, large, move || Ok(described))
     }
 
-    /// A plan from TOML or JSON text, its numbers as doubles or as they are written. The question it may ask is not part of it.
+    /// Reads a plan from TOML or JSON text. A question in the text is ignored.
+    ///
+    /// Parameters
+    /// ----------
+    /// text
+    ///     The text of a plan file.
+    /// path
+    ///     The file's path, whose ending tells the format.
+    /// exact
+    ///     Keeps the numbers of guarantees exactly as written.
+    ///
+    /// Returns
+    /// -------
+    /// Plan
+    ///     The plan.
+    ///
+    /// Raises
+    /// ------
+    /// counterpoint.InvalidArgumentError
+    ///     The text is no legal plan.
     #[staticmethod]
     #[pyo3(signature = (text, path = None, *, exact = false))]
     fn parse(py: Python<'_>, text: &[u8], path: Option<&str>, exact: bool) -> PyResult<Self> {
@@ -130,12 +149,31 @@ impl Plan {
                 false => counterpoint_wire::Plan::parse,
             };
             let mut described = parse(&text, format)?;
-            (described.question, described.asked) = (None, None);
+            (described.question, described.exact_question) = (None, None);
             Ok(described)
         })
     }
 
-    /// The plan as the text of a plan file.
+    /// Writes the plan as the text of a plan file.
+    ///
+    /// Parameters
+    /// ----------
+    /// format
+    ///     "toml" or "json".
+    /// delta
+    ///     The delta at which the file asks for epsilon.
+    /// epsilon
+    ///     The epsilon at which the file asks for delta, in place of ``delta``.
+    ///
+    /// Returns
+    /// -------
+    /// str
+    ///     The text.
+    ///
+    /// Raises
+    /// ------
+    /// counterpoint.InvalidArgumentError
+    ///     The format is unknown, or both delta and epsilon are given.
     #[pyo3(signature = (format, *, delta = None, epsilon = None))]
     fn text(
         &self,
@@ -159,7 +197,7 @@ impl Plan {
             _ => return Err(invalid(format!("format is {format:?}; legal: \"toml\" or \"json\""))),
         };
         let text = match described.releases.len() > LARGE {
-            true => How::in_background(py, move || write(&described))?,
+            true => RunOptions::in_background(py, move || write(&described))?,
             false => write(&described),
         };
         text.map_err(|error| invalid(error.to_string()))
@@ -171,19 +209,19 @@ impl Plan {
         mechanism::wrap_all(py, &self.described.releases)
     }
 
-    /// What neighbouring data sets are: "add-remove", "replace", or None.
+    /// The neighbouring relation: "add-remove", "replace", or None.
     #[getter]
     fn adjacency(&self) -> Option<&'static str> {
         self.described.adjacency.map(adjacency_name)
     }
 
-    /// How many people are protected together.
+    /// The number of people who are protected together.
     #[getter]
     fn group(&self) -> u64 {
         self.described.group.get()
     }
 
-    /// What one should know before relying on an answer.
+    /// The conditions to check before relying on an answer.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.described.warnings()
@@ -198,7 +236,8 @@ impl Plan {
         route: Option<&str>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<Answer>> {
-        let (delta, how) = (self::delta("delta", delta)?, How::new(tolerance, route, progress)?);
+        let (delta, how) =
+            (self::delta("delta", delta)?, RunOptions::new(tolerance, route, progress)?);
         let plan = Arc::clone(&self.ready);
         Answer::wrap(py, &how.run_quickly(py, move |options| plan.epsilon(delta, options))?)
     }
@@ -213,13 +252,13 @@ impl Plan {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<Answer>> {
         let epsilon = self::epsilon("epsilon", epsilon)?;
-        let how = How::new(tolerance, route, progress)?;
+        let how = RunOptions::new(tolerance, route, progress)?;
         let plan = Arc::clone(&self.ready);
         Answer::wrap(py, &how.run_quickly(py, move |options| plan.delta(epsilon, options))?)
     }
 
-    /// Epsilon at a delta in arbitrary precision: lower end, upper end, theorem.
-    #[pyo3(signature = (delta, bits, progress = None))]
+    /// The epsilon at a delta in arbitrary precision: lower end, upper end, theorem.
+    #[pyo3(name = "_epsilon_to_bits", signature = (delta, bits, progress = None))]
     fn epsilon_to_bits(
         &self,
         py: Python<'_>,
@@ -227,14 +266,14 @@ impl Plan {
         bits: &Bound<'_, PyAny>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(String, String, &'static str)> {
-        let (at, bits, plan) = (fraction("delta", delta)?, self::bits(bits)?, self.exactly()?);
-        let how = How::new(None, None, progress)?;
+        let (at, bits, plan) = (fraction("delta", delta)?, self::bits(bits)?, self.precise_plan()?);
+        let how = RunOptions::new(None, None, progress)?;
         let found = how.run(py, move |options| plan.epsilon(&at, bits, options.watch))?;
         Ok((found.lower, found.upper, found.theorem.name()))
     }
 
-    /// Delta at an epsilon in arbitrary precision: lower end, upper end, theorem.
-    #[pyo3(signature = (epsilon, bits, progress = None))]
+    /// The delta at an epsilon in arbitrary precision: lower end, upper end, theorem.
+    #[pyo3(name = "_delta_to_bits", signature = (epsilon, bits, progress = None))]
     fn delta_to_bits(
         &self,
         py: Python<'_>,
@@ -242,14 +281,15 @@ impl Plan {
         bits: &Bound<'_, PyAny>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(String, String, &'static str)> {
-        let (at, bits, plan) = (fraction("epsilon", epsilon)?, self::bits(bits)?, self.exactly()?);
-        let how = How::new(None, None, progress)?;
+        let (at, bits, plan) =
+            (fraction("epsilon", epsilon)?, self::bits(bits)?, self.precise_plan()?);
+        let how = RunOptions::new(None, None, progress)?;
         let found = how.run(py, move |options| plan.delta(&at, bits, options.watch))?;
         Ok((found.lower, found.upper, found.theorem.name()))
     }
 
     /// The ends of epsilon at each of many deltas, packed.
-    #[pyo3(signature = (deltas, tolerance = None, route = None, progress = None))]
+    #[pyo3(name = "_epsilons", signature = (deltas, tolerance = None, route = None, progress = None))]
     fn epsilons<'py>(
         &self,
         py: Python<'py>,
@@ -259,13 +299,13 @@ impl Plan {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Ends<'py>> {
         let deltas = checked("delta", deltas, Delta::new)?;
-        let how = How::new(tolerance, route, progress)?;
+        let how = RunOptions::new(tolerance, route, progress)?;
         let plan = Arc::clone(&self.ready);
         ends(py, &how.run(py, move |options| plan.epsilons(&deltas, options))?)
     }
 
     /// The ends of delta at each of many epsilons, packed.
-    #[pyo3(signature = (epsilons, tolerance = None, route = None, progress = None))]
+    #[pyo3(name = "_deltas", signature = (epsilons, tolerance = None, route = None, progress = None))]
     fn deltas<'py>(
         &self,
         py: Python<'py>,
@@ -275,12 +315,12 @@ impl Plan {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Ends<'py>> {
         let epsilons = checked("epsilon", epsilons, Epsilon::new)?;
-        let how = How::new(tolerance, route, progress)?;
+        let how = RunOptions::new(tolerance, route, progress)?;
         let plan = Arc::clone(&self.ready);
         ends(py, &how.run(py, move |options| plan.deltas(&epsilons, options))?)
     }
 
-    /// The certified optimum and what other theorems charge: name to value, or to why it has none.
+    /// The certified optimum, and by name the charge of each other theorem, or the reason why it has none.
     #[pyo3(signature = (*, delta = None, epsilon = None, eta = None, tolerance = None, progress = None))]
     fn compare<'py>(
         &self,
@@ -291,7 +331,7 @@ impl Plan {
         tolerance: Option<&Bound<'_, PyAny>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Py<Answer>, Bound<'py, PyDict>)> {
-        let how = How::new(tolerance, None, progress)?;
+        let how = RunOptions::new(tolerance, None, progress)?;
         let plan = Arc::clone(&self.ready);
         let eta = eta.map(|given| Eta::new(number("eta", given)?).map_err(out_of_range("eta")));
         let eta = eta.transpose()?;
@@ -329,15 +369,15 @@ impl Plan {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Region> {
         let rates = checked("false_alarms", false_alarms, Rate::new)?;
-        let how = How::new(tolerance, None, progress)?;
+        let how = RunOptions::new(tolerance, None, progress)?;
         let plan = Arc::clone(&self.ready);
         Ok(Region { inner: how.run(py, move |options| plan.region(&rates, options))? })
     }
 
-    /// The privacy loss in each direction that differs, on each part of the data.
+    /// The privacy losses in each direction that differs, on each part of the data.
     fn losses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let plan = Arc::clone(&self.ready);
-        let list = How::default().run(py, move |_| Losses::all(&plan))?;
+        let list = RunOptions::default().run(py, move |_| Losses::all(&plan))?;
         PyList::new(py, list.into_iter().map(|one| Py::new(py, one)).collect::<PyResult<Vec<_>>>()?)
     }
 
@@ -367,7 +407,7 @@ impl Plan {
 
 const SIMPLE: Theorem = Theorem::KovSimplified;
 
-/// The optimum at a delta beside all theorems that have a name, the approximation if an eta is given.
+/// Compares the optimum at a delta with all named theorems, and with the approximation if an eta is given.
 fn by_name(
     plan: &counterpoint::Plan,
     delta: Delta,
@@ -377,7 +417,7 @@ fn by_name(
     let mut comparison = plan.compare(delta, options)?;
     comparison.others.push(Named { theorem: SIMPLE, value: SIMPLE.epsilon(plan, delta) });
     if let Some(eta) = eta {
-        comparison.others.push(Named::within(plan, delta, eta, options.watch)?);
+        comparison.others.push(Named::approximation(plan, delta, eta, options.watch)?);
     }
     Ok(comparison)
 }

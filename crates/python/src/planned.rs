@@ -1,7 +1,8 @@
-//! Studies, planned: from wanted errors to mechanisms and a certified plan.
+//! PlannedStudy studies: from requested errors to mechanisms and a certified plan.
 
-use counterpoint_planner::{Least, PlanningError};
-use counterpoint_wire::{Format, placed_in_study, read_study, study_of, warning_text};
+use counterpoint_planner::{PlanningError, SumBound};
+use counterpoint_studies::{locate_study_error, read_study, study_from_table, warning_text};
+use counterpoint_wire::Format;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use std::path::Path;
@@ -10,16 +11,16 @@ use crate::bracket::{Answer, Bracket};
 use crate::errors::{self, invalid, wrong_type};
 use crate::mechanism::wrap_all;
 use crate::plan::Plan;
-use crate::run::How;
+use crate::run::RunOptions;
 use crate::value;
 
-/// What a study came to.
+/// A planned study.
 #[pyclass(frozen, module = "counterpoint._native")]
-pub(crate) struct Planned {
-    inner: counterpoint_wire::Planned,
+pub(crate) struct PlannedStudy {
+    inner: counterpoint_studies::PlannedStudy,
 }
 
-/// A statistic: name, mechanisms, noise, error, wanted error, confidence, whether it is pinned, epsilon alone, sampling
+/// A statistic: name, mechanisms, noise, error, requested error, confidence, true if pinned, epsilon alone, sampling
 /// error and warning.
 type Statistic<'py> = (
     String,
@@ -35,8 +36,8 @@ type Statistic<'py> = (
 );
 
 #[pymethods]
-impl Planned {
-    /// What all of it costs: epsilon at the study's delta.
+impl PlannedStudy {
+    /// The epsilon of all releases together at the study's delta.
     #[getter]
     fn epsilon(&self, py: Python<'_>) -> PyResult<Py<Answer>> {
         Answer::wrap(py, &self.inner.planned.cost)
@@ -48,13 +49,13 @@ impl Planned {
         self.inner.planned.delta.get()
     }
 
-    /// The delta at which the plan itself is composed: larger where the data are a secret sample.
+    /// The delta at which the plan itself is composed: larger than the study's where the data are a secret sample.
     #[getter]
     fn delta_within(&self) -> f64 {
         self.inner.planned.delta_within.get()
     }
 
-    /// By how much every wanted error had to be multiplied, or None.
+    /// The factor by which all requested errors are multiplied, or None.
     #[getter]
     fn factor(&self) -> Option<Bracket> {
         self.inner.planned.factor.map(Bracket::from)
@@ -66,25 +67,25 @@ impl Planned {
         self.inner.planned.sum.map(|sum| sum.relative)
     }
 
-    /// The same with errors in the units of each statistic, or None.
+    /// The same sum with errors in the units of each statistic, or None.
     #[getter]
     fn sum_in_units(&self) -> Option<f64> {
         self.inner.planned.sum.map(|sum| sum.in_units)
     }
 
-    /// The factor, sum or epsilon with whichever noise is best, where some statistic prescribes its noise; or None.
+    /// The factor, sum or epsilon if the planner chose all noise; None unless a statistic prescribes its noise.
     #[getter]
     fn free_choice(&self) -> Option<f64> {
         self.inner.planned.free_choice
     }
 
-    /// How small that sum can be at all, "any" or "these" noise, and why nothing is proved; or None.
+    /// The proved lower bound on the sum, "any" or "these" noise, and the reason why nothing is proved; or None.
     #[getter]
     fn least(&self) -> Option<(Option<f64>, Option<&'static str>, Option<&'static str>)> {
-        Some(match self.inner.planned.least? {
-            Least::Proved { sum, any_noise: true } => (Some(sum), Some("any"), None),
-            Least::Proved { sum, any_noise: false } => (Some(sum), Some("these"), None),
-            Least::Unknown { reason } => (None, None, Some(reason)),
+        Some(match self.inner.planned.sum_bound? {
+            SumBound::Proved { sum, any_noise: true } => (Some(sum), Some("any"), None),
+            SumBound::Proved { sum, any_noise: false } => (Some(sum), Some("these"), None),
+            SumBound::Unknown { reason } => (None, None, Some(reason)),
             _ => (None, None, None),
         })
     }
@@ -92,17 +93,17 @@ impl Planned {
     /// The statistics, in order, as tuples.
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Vec<Statistic<'py>>> {
         let mut releases = self.inner.plan().releases.into_iter();
-        let of = |line: &counterpoint_planner::Line| {
+        let of = |line: &counterpoint_planner::StatisticPlan| {
             let own: Vec<_> = match line.releases.is_empty() {
                 true => Vec::new(),
                 false => releases.next().into_iter().collect(),
             };
-            let (runs, mechanisms) = (line.runs.as_ref(), wrap_all(py, &own)?);
+            let (runs, mechanisms) = (line.answer.as_ref(), wrap_all(py, &own)?);
             Ok((
                 line.name.clone(),
                 mechanisms,
                 runs.map(|runs| runs.noise.name()),
-                // A public number has none.
+                // A public number has no error.
                 runs.map_or(line.releases.is_empty().then_some(0.0), |runs| Some(runs.error))
                     .filter(|error| error.is_finite()),
                 runs.and_then(|runs| runs.wanted),
@@ -116,18 +117,18 @@ impl Planned {
         self.inner.planned.statistics.iter().map(of).collect()
     }
 
-    /// What other theorems make of the same wishes: name, epsilon and factor.
+    /// The charges of other theorems for the same study: name, epsilon and factor.
     fn others(&self) -> Vec<(&'static str, Option<f64>, Option<f64>)> {
-        let others = self.inner.planned.others.iter();
+        let others = self.inner.planned.other_theorems.iter();
         others.map(|other| (other.theorem, other.epsilon, other.factor)).collect()
     }
 
-    /// All releases as a plan.
+    /// All releases, as a plan.
     fn plan(&self, py: Python<'_>) -> PyResult<Plan> {
         Plan::of(py, self.inner.plan())
     }
 
-    /// What `counterpoint plan --json` writes.
+    /// The object that `counterpoint plan --json` prints.
     fn to_json(&self) -> PyResult<String> {
         self.inner.json().map_err(|error| invalid(error.to_string()))
     }
@@ -142,9 +143,9 @@ pub(crate) fn plan_study(
     path: Option<&str>,
     prove: bool,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Planned> {
+) -> PyResult<PlannedStudy> {
     let study = if let Ok(fields) = study.cast::<PyDict>() {
-        study_of(value::table(fields)?)
+        study_from_table(value::table(fields)?)
     } else if let Ok(text) = study.cast::<PyBytes>() {
         let text = text.as_bytes();
         read_study(text, Format::detect(path.map(Path::new), text))
@@ -152,18 +153,18 @@ pub(crate) fn plan_study(
         return Err(wrong_type("study", study, "a dict, or a study file's text"));
     };
     let study = study.map_err(|error| invalid(error.to_string()))?;
-    let how = How::new(None, None, progress)?;
+    let how = RunOptions::new(None, None, progress)?;
     let names = study.clone();
     let ask = move |options: &counterpoint::Options<'_>| {
         let mut planned = counterpoint_planner::plan(&study, options)?;
         if prove {
-            planned.least = counterpoint_planner::least(&study, &planned, options)?;
+            planned.sum_bound = counterpoint_planner::bound_sum(&study, &planned, options)?;
         }
-        Ok(counterpoint_wire::Planned::new(&study, planned))
+        Ok(counterpoint_studies::PlannedStudy::new(&study, planned))
     };
     let raise = |error: PlanningError| match &error {
-        PlanningError::Study(at) => invalid(placed_in_study(&names, at).to_string()),
+        PlanningError::Study(at) => invalid(locate_study_error(&names, at).to_string()),
         _ => errors::planning(error),
     };
-    Ok(Planned { inner: how.run_as(py, ask, raise)? })
+    Ok(PlannedStudy { inner: how.run_as(py, ask, raise)? })
 }

@@ -1,8 +1,8 @@
-//! Data with their relation, and what may be asked about them.
+//! Data with their neighbouring relation, and queries about them.
 
 use counterpoint::Relation;
-use counterpoint_mechanisms::{self as mechanisms, Bounds, Drawn, Person, Reply};
-use counterpoint_wire::adjacency_named;
+use counterpoint_mechanisms::{self as mechanisms, Bounds, NoisyAnswer, Person, Reply};
+use counterpoint_wire::adjacency_from_name;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use std::sync::Arc;
@@ -12,21 +12,21 @@ use crate::errors::{invalid, mechanisms as refused, out_of_range};
 use crate::mechanism::wrap_releases;
 use crate::value::{number, whole};
 
-/// Which data sets are neighbours.
+/// Reads a neighbouring relation.
 pub(crate) fn relation(adjacency: &str, records: &Bound<'_, PyAny>) -> PyResult<Relation> {
-    let found = adjacency_named(adjacency);
+    let found = adjacency_from_name(adjacency);
     let legal = || invalid(format!("adjacency is {adjacency:?}; legal: add-remove or replace"));
     Relation::new(found.ok_or_else(legal)?, whole("records", records)?)
         .map_err(out_of_range("records"))
 }
 
-/// A key that chooses among a person's records.
+/// Reads the key that chooses among a person's records.
 pub(crate) fn key_of(key: &[u8]) -> PyResult<&[u8; 32]> {
     let length = key.len();
     key.try_into().map_err(|_| invalid(format!("key has {length} bytes; legal: 32 bytes")))
 }
 
-/// Columns of numbers with the relation they are protected under. Nothing of them can be read back.
+/// Columns of numbers with the neighbouring relation that protects them. Numbers cannot be read back.
 #[pyclass(frozen, module = "counterpoint._native")]
 pub(crate) struct Data {
     pub(crate) data: mechanisms::Data,
@@ -34,7 +34,7 @@ pub(crate) struct Data {
 
 #[pymethods]
 impl Data {
-    /// Packed columns of one table, as one part of the data set if one is named.
+    /// Makes a table of packed columns, as a part of a data set if one is named.
     #[new]
     fn new(
         columns: Vec<Vec<u8>>,
@@ -52,7 +52,7 @@ impl Data {
         Ok(Self { data })
     }
 
-    /// The same of a table that says for each row whose it is, by name.
+    /// Makes a table that names the person of each row.
     #[staticmethod]
     fn of_people(
         people: Vec<String>,
@@ -70,47 +70,47 @@ impl Data {
         Ok(Self { data: data.map_err(refused)? })
     }
 
-    /// What neighbouring data sets are.
+    /// The neighbouring relation: "add-remove" or "replace".
     #[getter]
     fn adjacency(&self) -> &'static str {
         counterpoint_wire::adjacency_name(self.data.relation().adjacency())
     }
 
-    /// How many records a person has at most.
+    /// The largest number of a person's records.
     #[getter]
     fn records(&self) -> u64 {
         self.data.relation().records()
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     #[getter]
     fn columns(&self) -> usize {
         self.data.width()
     }
 
-    /// The part of the data set that this is, or None.
+    /// The part of the data set, or None.
     #[getter]
     fn part(&self) -> Option<&str> {
         self.data.part().map(AsRef::as_ref)
     }
 }
 
-/// Thirty-two bytes from the operating system.
+/// Thirty-two random bytes from the operating system.
 #[pyfunction]
 pub(crate) fn secret(py: Python<'_>) -> PyResult<Bound<'_, PyBytes>> {
     Ok(PyBytes::new(py, &mechanisms::secret().map_err(refused)?))
 }
 
-/// What is asked about data, without noise.
+/// A query about data, without noise.
 #[pyclass(frozen, eq, module = "counterpoint._native")]
 #[derive(PartialEq)]
 pub(crate) struct Query {
     pub(crate) query: mechanisms::Query,
 }
 
-type Ends<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
+type BoundsArgument<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
 
-fn bounds((low, high): &Ends<'_>) -> PyResult<Bounds> {
+fn bounds((low, high): &BoundsArgument<'_>) -> PyResult<Bounds> {
     Bounds::new(number("bounds[0]", low)?, number("bounds[1]", high)?).map_err(refused)
 }
 
@@ -129,7 +129,7 @@ impl From<mechanisms::Query> for Query {
 impl Query {
     #[staticmethod]
     #[pyo3(signature = (within = None))]
-    fn count(within: Option<Ends<'_>>) -> PyResult<Self> {
+    fn count(within: Option<BoundsArgument<'_>>) -> PyResult<Self> {
         Ok(match within {
             Some(ends) => mechanisms::Query::count_within(bounds(&ends)?).into(),
             None => mechanisms::Query::count().into(),
@@ -137,32 +137,32 @@ impl Query {
     }
 
     #[staticmethod]
-    fn sum(ends: Ends<'_>) -> PyResult<Self> {
+    fn sum(ends: BoundsArgument<'_>) -> PyResult<Self> {
         Ok(mechanisms::Query::sum(bounds(&ends)?).into())
     }
 
     #[staticmethod]
-    fn mean(ends: Ends<'_>) -> PyResult<Self> {
+    fn mean(ends: BoundsArgument<'_>) -> PyResult<Self> {
         Ok(mechanisms::Query::mean(bounds(&ends)?).into())
     }
 
     #[staticmethod]
-    fn variance(ends: Ends<'_>) -> PyResult<Self> {
+    fn variance(ends: BoundsArgument<'_>) -> PyResult<Self> {
         Ok(mechanisms::Query::variance(bounds(&ends)?).into())
     }
 
     #[staticmethod]
-    fn deviation(ends: Ends<'_>) -> PyResult<Self> {
+    fn deviation(ends: BoundsArgument<'_>) -> PyResult<Self> {
         Ok(mechanisms::Query::deviation(bounds(&ends)?).into())
     }
 
     #[staticmethod]
-    fn correlation(x: Ends<'_>, y: Ends<'_>) -> PyResult<Self> {
+    fn correlation(x: BoundsArgument<'_>, y: BoundsArgument<'_>) -> PyResult<Self> {
         Ok(mechanisms::Query::correlation(bounds(&x)?, bounds(&y)?).into())
     }
 
     #[staticmethod]
-    fn proportion(ends: Ends<'_>) -> PyResult<Self> {
+    fn proportion(ends: BoundsArgument<'_>) -> PyResult<Self> {
         Ok(mechanisms::Query::proportion(bounds(&ends)?).into())
     }
 
@@ -189,21 +189,24 @@ impl Query {
     }
 
     #[staticmethod]
-    fn covariance(x: Ends<'_>, y: Ends<'_>) -> PyResult<Self> {
+    fn covariance(x: BoundsArgument<'_>, y: BoundsArgument<'_>) -> PyResult<Self> {
         Ok(mechanisms::Query::covariance(bounds(&x)?, bounds(&y)?).into())
     }
 
     #[staticmethod]
-    fn regression(predictors: Vec<Ends<'_>>, outcome: Ends<'_>) -> PyResult<Self> {
+    fn regression(
+        predictors: Vec<BoundsArgument<'_>>,
+        outcome: BoundsArgument<'_>,
+    ) -> PyResult<Self> {
         let predictors = predictors.iter().map(bounds).collect::<PyResult<Vec<_>>>()?;
         let query = mechanisms::Query::regression(&predictors, bounds(&outcome)?);
         Ok(query.map_err(refused)?.into())
     }
 
-    /// With noise: laplace, staircase or exponential at an epsilon, gaussian at a multiplier.
-    fn recipe(&self, style: &str, amount: &Bound<'_, PyAny>) -> PyResult<Recipe> {
+    /// Adds noise: laplace, staircase or exponential at an epsilon, gaussian at a multiplier.
+    fn with_noise(&self, style: &str, amount: &Bound<'_, PyAny>) -> PyResult<NoisyQuery> {
         let query = &self.query;
-        let recipe = match style {
+        let noisy = match style {
             "gaussian" => query.gaussian(number("multiplier", amount)?),
             "laplace" => query.laplace(number("epsilon", amount)?),
             "staircase" => query.staircase(number("epsilon", amount)?),
@@ -213,7 +216,7 @@ impl Query {
                 return Err(invalid(format!("noise is {style:?}; legal: {legal}")));
             }
         };
-        Ok(Recipe { recipe: recipe.map_err(refused)? })
+        Ok(NoisyQuery { query: noisy.map_err(refused)? })
     }
 
     fn __repr__(&self) -> String {
@@ -221,27 +224,27 @@ impl Query {
     }
 }
 
-/// A query with the noise it is to be answered with.
+/// A query with its noise.
 #[pyclass(frozen, eq, module = "counterpoint._native")]
 #[derive(PartialEq)]
-pub(crate) struct Recipe {
-    pub(crate) recipe: mechanisms::Recipe,
+pub(crate) struct NoisyQuery {
+    pub(crate) query: mechanisms::NoisyQuery,
 }
 
 #[pymethods]
-impl Recipe {
-    /// Made ready for data of a relation.
+impl NoisyQuery {
+    /// Prepares the query for data of a neighbouring relation.
     fn under(&self, adjacency: &str, records: &Bound<'_, PyAny>) -> PyResult<Measurement> {
-        let measurement = self.recipe.under(relation(adjacency, records)?).map_err(refused)?;
+        let measurement = self.query.under(relation(adjacency, records)?).map_err(refused)?;
         Ok(Measurement { measurement: Arc::new(measurement) })
     }
 
     fn __repr__(&self) -> String {
-        format!("{:?}", self.recipe)
+        format!("{:?}", self.query)
     }
 }
 
-/// A recipe with its noise and its cost.
+/// A query with its noise and its cost under a neighbouring relation.
 #[pyclass(frozen, module = "counterpoint._native")]
 pub(crate) struct Measurement {
     measurement: Arc<mechanisms::Measurement>,
@@ -249,7 +252,7 @@ pub(crate) struct Measurement {
 
 #[pymethods]
 impl Measurement {
-    /// What one run is charged as, on a part of the data if one is named.
+    /// The releases that one run is charged as, on a part of the data if one is named.
     #[pyo3(signature = (part = None))]
     fn releases<'py>(&self, py: Python<'py>, part: Option<&str>) -> PyResult<Bound<'py, PyTuple>> {
         let part: Option<Arc<str>> = part.map(Into::into);
@@ -261,16 +264,16 @@ impl Measurement {
         wrap_releases(py, &releases)
     }
 
-    /// Runs it once.
-    fn run(&self, py: Python<'_>, data: &Data) -> PyResult<Released> {
+    /// Runs the measurement once.
+    fn run(&self, py: Python<'_>, data: &Data) -> PyResult<MeasurementReply> {
         let (measurement, data) = (Arc::clone(&self.measurement), &data.data);
         let drawn = py.detach(|| measurement.draw(&measurement.tally(data)?));
         let drawn = drawn.map_err(refused)?;
-        let reply = measurement.within(&drawn, 0.5).map_err(refused)?.reply;
-        Ok(Released { measurement, drawn, reply })
+        let reply = measurement.with_intervals(&drawn, 0.5).map_err(refused)?.reply;
+        Ok(MeasurementReply { measurement, drawn, reply })
     }
 
-    /// The answer is within this of that without noise, whatever the data are.
+    /// The half-width of the answer, whatever the data are.
     fn half_width(
         &self,
         rows: &Bound<'_, PyAny>,
@@ -285,22 +288,22 @@ impl Measurement {
         width.map_err(refused)
     }
 
-    /// The mean distance from the answer without noise, for the worst data.
+    /// The mean distance from the value without noise, for the worst data.
     fn expected_error(&self, rows: &Bound<'_, PyAny>) -> PyResult<f64> {
         Ok(self.measurement.expected_error(whole("rows", rows)?))
     }
 }
 
-/// What was drawn for an answer.
+/// A noisy answer.
 #[pyclass(frozen, module = "counterpoint._native")]
-pub(crate) struct Released {
+pub(crate) struct MeasurementReply {
     measurement: Arc<mechanisms::Measurement>,
-    drawn: Drawn,
+    drawn: NoisyAnswer,
     reply: Reply,
 }
 
 #[pymethods]
-impl Released {
+impl MeasurementReply {
     /// The numbers of the answer.
     #[getter]
     fn numbers(&self) -> Vec<f64> {
@@ -310,15 +313,16 @@ impl Released {
         }
     }
 
-    /// Whether it is a table, rather than one number.
+    /// True if the answer is a table rather than one number.
     #[getter]
     fn is_table(&self) -> bool {
         matches!(self.reply, Reply::Table(_))
     }
 
-    /// For each number an interval, from what was released alone; none where none is known.
+    /// An interval for each number, computed from released numbers alone; empty if none is known.
     fn intervals(&self, confidence: &Bound<'_, PyAny>) -> PyResult<Vec<(f64, f64)>> {
-        let within = self.measurement.within(&self.drawn, number("confidence", confidence)?);
+        let within =
+            self.measurement.with_intervals(&self.drawn, number("confidence", confidence)?);
         let within = within.map_err(refused)?;
         Ok(within.intervals.iter().map(|interval| (interval.low, interval.high)).collect())
     }

@@ -1,8 +1,8 @@
 //! Regions of error rates.
 
 use counterpoint::quantity::Rate;
-use counterpoint::region::Point;
-use counterpoint_wire::name_of_verdict;
+use counterpoint::region::ErrorRates;
+use counterpoint_wire::verdict_name;
 use pyo3::prelude::*;
 
 use crate::arrays::{Ends, checked, ends, packed};
@@ -10,13 +10,13 @@ use crate::bracket::Bracket;
 use crate::errors::out_of_range;
 use crate::value::number;
 
-/// Every pair of false-alarm and miss rates that a test for one person's data can have.
+/// The pairs of false-alarm and miss rates that a test for one person's data can have.
 #[pyclass(frozen, module = "counterpoint._native")]
 pub(crate) struct Region {
     pub(crate) inner: counterpoint::region::Region,
 }
 
-fn points<'py>(py: Python<'py>, list: &[Point]) -> PyResult<Ends<'py>> {
+fn points<'py>(py: Python<'py>, list: &[ErrorRates]) -> PyResult<Ends<'py>> {
     let alarms = packed(py, list.iter().map(|point| point.false_alarm()))?;
     Ok((alarms, packed(py, list.iter().map(|point| point.miss()))?))
 }
@@ -41,7 +41,7 @@ impl Region {
         ends(py, &list)
     }
 
-    /// The least miss rate of the tests with a false-alarm rate; as a float its lower end, which no attacker beats.
+    /// The least miss rate at a false-alarm rate. Its safe side is the lower end, which no attacker beats.
     fn least_miss(&self, false_alarm: &Bound<'_, PyAny>) -> PyResult<Bracket> {
         Ok(Bracket::at_least(self.inner.least_miss(rate(false_alarm)?)))
     }
@@ -51,21 +51,22 @@ impl Region {
         Ok(self.inner.best_advantage(rate(false_alarm)?).into())
     }
 
-    /// Whether a test with these error rates exists: "yes", "no" or "undecided".
+    /// Decides if a test with these error rates exists: "yes", "no" or "undecided".
     fn contains(
         &self,
         false_alarm: &Bound<'_, PyAny>,
         miss: &Bound<'_, PyAny>,
     ) -> PyResult<&'static str> {
         let (alarm, miss) = (number("false_alarm", false_alarm)?, number("miss", miss)?);
-        let point = Point::new(alarm, miss).map_err(|error| out_of_range(error.quantity)(error))?;
-        Ok(name_of_verdict(self.inner.contains(point)))
+        let point =
+            ErrorRates::new(alarm, miss).map_err(|error| out_of_range(error.quantity)(error))?;
+        Ok(verdict_name(self.inner.contains(point)))
     }
 
-    /// Whether every test of this region has its match in the other: "yes", "no", "undecided".
+    /// Decides if each test of this region has its equal in the other: "yes", "no" or "undecided".
     fn is_within(&self, py: Python<'_>, other: PyRef<'_, Self>) -> &'static str {
         let other = &other.inner;
-        py.detach(|| name_of_verdict(self.inner.is_within(other)))
+        py.detach(|| verdict_name(self.inner.is_within(other)))
     }
 
     /// The largest advantage of any test.
@@ -80,13 +81,13 @@ impl Region {
         self.inner.area().into()
     }
 
-    /// Whether the polygons are the region itself, but for the last digits.
+    /// True if the polygons are the region itself, except for rounding.
     #[getter]
     fn is_finite(&self) -> bool {
         self.inner.is_finite()
     }
 
-    /// Which theorem licenses it.
+    /// The theorem that the region rests on.
     #[getter]
     fn theorem(&self) -> &'static str {
         self.inner.theorem().name()

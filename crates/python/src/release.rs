@@ -3,14 +3,15 @@
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use counterpoint::Options;
 use counterpoint_curator::{
-    Job, Release, ReleaseError, ReleaseRows, rehearse_release, release_ledger, run_release,
-    table_of,
+    ReleaseError, ReleaseJob, ReleaseRows, StudyRelease, rehearse_release, release_ledger,
+    run_release, table_of,
 };
 use counterpoint_ledger::{OpenOptions, Url};
 use counterpoint_planner::PlanningError;
+use counterpoint_studies::{PlannedStudy, StudyFile, locate_study_error};
+use counterpoint_studies::{read_study_file, study_file_from_table};
 use counterpoint_wire::ledger::ExactPlan;
-use counterpoint_wire::{Format, Planned, StudyFile, placed_in_study, publication};
-use counterpoint_wire::{read_study_file, study_file_of};
+use counterpoint_wire::{Format, publication};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyString};
 use std::path::{Path, PathBuf};
@@ -19,12 +20,12 @@ use std::sync::Arc;
 use crate::errors::{self, invalid, wrong_type};
 use crate::frame;
 use crate::ledger::{self, Ledger};
-use crate::run::How;
+use crate::run::RunOptions;
 use crate::value;
 
-/// What was published.
+/// A publication.
 #[pyclass(frozen, module = "counterpoint._native")]
-pub(crate) struct Published {
+pub(crate) struct Publication {
     published: publication::Publication,
 }
 
@@ -55,20 +56,20 @@ impl Columns {
 }
 
 #[pymethods]
-impl Published {
-    /// Whether the numbers are of made-up rows.
+impl Publication {
+    /// True if the numbers were computed from made-up rows.
     #[getter]
     fn made_up(&self) -> bool {
         self.published.made_up
     }
 
-    /// What the people in the data are promised: epsilon, at a delta.
+    /// The promise to the people in the data: epsilon, at a delta.
     #[getter]
     fn promise(&self) -> (f64, f64) {
         (self.published.privacy.epsilon, self.published.privacy.delta)
     }
 
-    /// The account that paid, and the ledger's head; None of made-up rows.
+    /// The account that paid and the ledger's head; None for made-up rows.
     #[getter]
     fn ledger(&self) -> Option<(&str, &str)> {
         let place = self.published.ledger.as_ref()?;
@@ -96,7 +97,7 @@ impl Published {
         Ok(dict)
     }
 
-    /// The same columns as a stream of Arrow's.
+    /// The same columns as an Arrow stream.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -120,41 +121,41 @@ impl Published {
     }
 }
 
-/// Why a study was not released.
-enum Failure {
+/// The error of a release.
+enum StudyReleaseError {
     Planning(Box<StudyFile>, PlanningError),
     Release(ReleaseError),
 }
 
-impl From<ReleaseError> for Failure {
+impl From<ReleaseError> for StudyReleaseError {
     fn from(error: ReleaseError) -> Self {
         Self::Release(error)
     }
 }
 
-impl From<Failure> for PyErr {
-    fn from(failure: Failure) -> Self {
+impl From<StudyReleaseError> for PyErr {
+    fn from(failure: StudyReleaseError) -> Self {
         match failure {
-            Failure::Planning(study, PlanningError::Study(at)) => {
-                invalid(placed_in_study(&study.study, &at).to_string())
+            StudyReleaseError::Planning(study, PlanningError::Study(at)) => {
+                invalid(locate_study_error(&study.study, &at).to_string())
             }
-            Failure::Planning(_, error) => errors::planning(error),
-            Failure::Release(error) => errors::release(error),
+            StudyReleaseError::Planning(_, error) => errors::planning(error),
+            StudyReleaseError::Release(error) => errors::release(error),
         }
     }
 }
 
-/// A release, with everything that is needed of Python read.
-struct Asked {
+/// A release whose arguments have been read, so that it needs no interpreter.
+struct ReleaseRequest {
     study: StudyFile,
     title: String,
     plan: Option<ExactPlan>,
-    /// Nothing for a rehearsal.
-    from: Option<Source>,
+    /// `None` for a rehearsal.
+    from: Option<RowsAndLedger>,
 }
 
-/// Where the rows come from, and who pays.
-struct Source {
+/// The origin of the rows, and the ledger that pays.
+struct RowsAndLedger {
     rows: ReleaseRows,
     ledger: Url,
     options: OpenOptions,
@@ -163,21 +164,21 @@ struct Source {
     changed: bool,
 }
 
-impl Asked {
-    fn run(self, options: &Options<'_>) -> Result<publication::Publication, Failure> {
+impl ReleaseRequest {
+    fn run(self, options: &Options<'_>) -> Result<publication::Publication, StudyReleaseError> {
         let plan = match self.plan {
             Some(plan) => plan,
-            None => planned(&self.study, options)?,
+            None => plan_of(&self.study, options)?,
         };
         let name = self.from.as_ref().map_or("made-up rows".to_owned(), |from| from.rows.name());
         let release =
-            Release { study: &self.study, plan: &plan, title: &self.title, source: &name };
+            StudyRelease { study: &self.study, plan: &plan, title: &self.title, source: &name };
         let Some(from) = &self.from else { return Ok(rehearse_release(&release)?) };
         if let Some(folder) = &from.folder {
             let failed = |error| ReleaseError::Rows(format!("{}: {error}", folder.display()));
             std::fs::create_dir_all(folder).map_err(failed)?;
         }
-        Ok(run_release(&Job {
+        Ok(run_release(&ReleaseJob {
             release,
             rows: &from.rows,
             dataset: table_of(&self.study)?.name(),
@@ -190,15 +191,16 @@ impl Asked {
     }
 }
 
-/// The plan of a study.
-fn planned(study: &StudyFile, options: &Options<'_>) -> Result<ExactPlan, Failure> {
+/// Plans a study.
+fn plan_of(study: &StudyFile, options: &Options<'_>) -> Result<ExactPlan, StudyReleaseError> {
     let planned = counterpoint_planner::plan(&study.study, options);
-    let planned = planned.map_err(|error| Failure::Planning(Box::new(study.clone()), error))?;
-    let exact = Planned::new(&study.study, planned).exact_plan();
-    exact.map_err(|error| ReleaseError::Untold(error.to_string()).into())
+    let planned =
+        planned.map_err(|error| StudyReleaseError::Planning(Box::new(study.clone()), error))?;
+    let exact = PlannedStudy::new(&study.study, planned).exact_plan();
+    exact.map_err(|error| ReleaseError::Computation(error.to_string()).into())
 }
 
-/// Releases a study: a dict, or the text of a study file and its path. `paid` is a ledger or its address, and a folder.
+/// Releases a study: a dict, or the text of a study file with its path.
 #[pyfunction]
 #[pyo3(signature = (study, path, data, plan, ledger, folder, changed, dry_run, progress))]
 #[allow(clippy::too_many_arguments)]
@@ -213,7 +215,7 @@ pub(crate) fn release(
     changed: bool,
     dry_run: bool,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Published> {
+) -> PyResult<Publication> {
     let study = self::study(study, path.as_deref())?;
     let stem = path.as_deref().and_then(Path::file_stem);
     let title = stem.map_or("study".to_owned(), |stem| stem.to_string_lossy().into_owned());
@@ -231,18 +233,18 @@ pub(crate) fn release(
             let beside = path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
             let rows = rows(&study, beside, data)?;
             let options = options.unwrap_or_default();
-            Some(Source { rows, ledger, options, secret, folder, changed })
+            Some(RowsAndLedger { rows, ledger, options, secret, folder, changed })
         }
     };
-    let asked = Asked { study, title, plan, from };
-    let how = How::new(None, None, progress)?;
-    let published = how.run_as(py, move |options| asked.run(options), PyErr::from)?;
-    Ok(Published { published })
+    let request = ReleaseRequest { study, title, plan, from };
+    let how = RunOptions::new(None, None, progress)?;
+    let published = how.run_as(py, move |options| request.run(options), PyErr::from)?;
+    Ok(Publication { published })
 }
 
 fn study(study: &Bound<'_, PyAny>, path: Option<&Path>) -> PyResult<StudyFile> {
     let read = if let Ok(fields) = study.cast::<PyDict>() {
-        study_file_of(value::table(fields)?)
+        study_file_from_table(value::table(fields)?)
     } else if let Ok(text) = study.cast::<PyBytes>() {
         let text = text.as_bytes();
         read_study_file(text, Format::detect(path, text))
@@ -252,7 +254,7 @@ fn study(study: &Bound<'_, PyAny>, path: Option<&Path>) -> PyResult<StudyFile> {
     read.map_err(|error| invalid(error.to_string()))
 }
 
-/// A ledger, or the address of one.
+/// Reads a ledger or the URL of one.
 fn paying(ledger: &Bound<'_, PyAny>) -> PyResult<(Url, OpenOptions)> {
     if let Ok(ledger) = ledger.cast::<Ledger>() {
         let ledger = ledger.get();
@@ -266,7 +268,7 @@ fn paying(ledger: &Bound<'_, PyAny>) -> PyResult<(Url, OpenOptions)> {
     Ok((url, OpenOptions::default()))
 }
 
-/// The rows of a path, of a frame, or where the study says.
+/// Reads the rows of a path, of a frame, or of the study's own source.
 fn rows(
     study: &StudyFile,
     folder: &Path,

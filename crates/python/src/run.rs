@@ -1,9 +1,9 @@
-//! Long calls: without the interpreter's lock, stopped by Ctrl-C, with progress told.
+//! Long calls: without the interpreter's lock, stopped by Ctrl-C, with progress reports.
 
 use counterpoint::Route;
-use counterpoint::ask::{AskError, Asked, Options};
+use counterpoint::ask::{AskError, Options, RequestedEnds};
 use counterpoint::quantity::Tolerance;
-use counterpoint::watch::{Go, Watch};
+use counterpoint::watch::{Control, Watch};
 use pyo3::prelude::*;
 use std::cell::Cell;
 use std::panic::resume_unwind;
@@ -16,15 +16,15 @@ use std::time::{Duration, Instant};
 use crate::errors::{self, invalid, out_of_range, wrong_type};
 use crate::value::number;
 
-/// How a question is to be answered, as Python says it.
+/// The options of a question, as given in Python.
 #[derive(Default)]
-pub(crate) struct How {
+pub(crate) struct RunOptions {
     tolerance: Tolerance,
     route: Option<Route>,
     progress: Option<Py<PyAny>>,
 }
 
-impl How {
+impl RunOptions {
     pub(crate) fn new(
         tolerance: Option<&Bound<'_, PyAny>>,
         route: Option<&str>,
@@ -43,8 +43,8 @@ impl How {
         Ok(Self { tolerance, route, progress: progress.map(|given| given.clone().unbind()) })
     }
 
-    /// Asks something that is mostly answered within microseconds, on the spot if it is. What is
-    /// not is asked again on a thread of its own.
+    /// Asks a question that usually takes microseconds, on the calling thread. If it takes longer, asks again on another
+    /// thread.
     pub(crate) fn run_quickly<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -52,7 +52,12 @@ impl How {
     ) -> PyResult<T> {
         let (tolerance, route) = (self.tolerance, self.route);
         let (short, ask) = py.detach(move || {
-            (on_the_spot(|watch| ask(&Options { tolerance, route, watch, ends: Asked::Both })), ask)
+            (
+                on_the_spot(|watch| {
+                    ask(&Options { tolerance, route, watch, ends: RequestedEnds::Both })
+                }),
+                ask,
+            )
         });
         match short {
             Some(found) => found.map_err(errors::ask),
@@ -60,8 +65,7 @@ impl How {
         }
     }
 
-    /// Asks on a thread of its own, without the interpreter's lock: this one can look out for
-    /// Ctrl-C whatever the library does.
+    /// Asks on another thread, without the interpreter's lock, while the calling thread watches for Ctrl-C.
     pub(crate) fn run<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -70,7 +74,7 @@ impl How {
         self.run_as(py, ask, errors::ask)
     }
 
-    /// The same for questions with errors of their own.
+    /// Does the same for questions with their own errors.
     pub(crate) fn run_as<T: Send + 'static, E: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -80,12 +84,17 @@ impl How {
         let (tolerance, route) = (self.tolerance, self.route);
         let found = self.wait(py, move |course| {
             let callback = |done| course.look(done);
-            ask(&Options { tolerance, route, watch: Watch::with(&callback), ends: Asked::Both })
+            ask(&Options {
+                tolerance,
+                route,
+                watch: Watch::new(&callback),
+                ends: RequestedEnds::Both,
+            })
         });
         found?.map_err(raise)
     }
 
-    /// Work that cannot be watched, on a thread of its own.
+    /// Does work that reports no progress on another thread.
     pub(crate) fn in_background<T: Send + 'static>(
         py: Python<'_>,
         work: impl FnOnce() -> T + Send + 'static,
@@ -93,24 +102,24 @@ impl How {
         Self::default().wait(py, |_| work())
     }
 
-    /// Waits for work on another thread. An exception, such as Ctrl-C's, is raised at once; the
-    /// work is told to stop and ends on its own.
+    /// Waits for work on another thread. An exception, such as that of Ctrl-C, is raised at once; the work stops at its
+    /// next report of progress.
     fn wait<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&Course) -> T + Send + 'static,
+        work: impl FnOnce(&Progress) -> T + Send + 'static,
     ) -> PyResult<T> {
-        let course = Arc::new(Course::default());
+        let course = Arc::new(Progress::default());
         let (sender, mut receiver) = mpsc::channel();
         let worker = {
             let course = Arc::clone(&course);
-            // Nobody receives what comes after an exception.
+            // After an exception nobody receives the result.
             let work = move || drop(sender.send(work(&course)));
             thread::Builder::new().name("counterpoint".to_owned()).spawn(work)?
         };
         loop {
             let receiver = &mut receiver;
-            match py.detach(move || receiver.recv_timeout(PATIENCE)) {
+            match py.detach(move || receiver.recv_timeout(SIGNAL_INTERVAL)) {
                 Ok(found) => return Ok(found),
                 Err(RecvTimeoutError::Timeout) => {
                     self.look(py, &course).inspect_err(|_| course.stop())?;
@@ -123,8 +132,8 @@ impl How {
         }
     }
 
-    /// Looks after the interpreter's signals and tells how far the work is.
-    fn look(&self, py: Python<'_>, course: &Course) -> PyResult<()> {
+    /// Handles the interpreter's signals and reports progress.
+    fn look(&self, py: Python<'_>, course: &Progress) -> PyResult<()> {
         py.check_signals()?;
         let Some(progress) = &self.progress else { return Ok(()) };
         let said = progress.call1(py, (course.done(),))?;
@@ -140,34 +149,34 @@ fn route_named(name: &str) -> PyResult<Route> {
     Route::named(name).ok_or_else(|| invalid(format!("route is {name:?}; legal: {}", legal())))
 }
 
-/// What is not answered by then gets a thread of its own.
-const SHORT: Duration = Duration::from_millis(1);
+/// The time after which a question moves to another thread.
+const INLINE_LIMIT: Duration = Duration::from_millis(1);
 
-/// How often a waiting thread looks after the interpreter.
-const PATIENCE: Duration = Duration::from_millis(25);
+/// The time between two looks at the interpreter's signals.
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(25);
 
-/// An answer that comes soon, or `None`.
+/// The answer, or `None` if it takes too long.
 fn on_the_spot<T>(ask: impl FnOnce(Watch<'_>) -> T) -> Option<T> {
-    let (end, late) = (Instant::now() + SHORT, Cell::new(false));
+    let (end, late) = (Instant::now() + INLINE_LIMIT, Cell::new(false));
     let callback = |_| {
         late.set(Instant::now() > end);
-        if late.get() { Go::Stop } else { Go::On }
+        if late.get() { Control::Stop } else { Control::Continue }
     };
-    let found = ask(Watch::with(&callback));
+    let found = ask(Watch::new(&callback));
     if late.get() { None } else { Some(found) }
 }
 
-/// How far work on another thread is, and whether it is still wanted.
+/// The progress of work on another thread, and a flag to stop it.
 #[derive(Default)]
-struct Course {
+struct Progress {
     done: AtomicU64,
-    unwanted: AtomicBool,
+    stopped: AtomicBool,
 }
 
-impl Course {
-    fn look(&self, done: f64) -> Go {
+impl Progress {
+    fn look(&self, done: f64) -> Control {
         self.done.store(done.to_bits(), Ordering::Relaxed);
-        if self.unwanted.load(Ordering::Relaxed) { Go::Stop } else { Go::On }
+        if self.stopped.load(Ordering::Relaxed) { Control::Stop } else { Control::Continue }
     }
 
     fn done(&self) -> f64 {
@@ -175,6 +184,6 @@ impl Course {
     }
 
     fn stop(&self) {
-        self.unwanted.store(true, Ordering::Relaxed);
+        self.stopped.store(true, Ordering::Relaxed);
     }
 }

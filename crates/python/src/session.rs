@@ -1,33 +1,35 @@
-//! Mechanisms that are held open and asked again.
+//! Sessions: mechanisms that answer several questions one by one.
 
-use counterpoint_mechanisms::{self as mechanisms, Error, Grid, Interactive, Question, Reply};
+use counterpoint_mechanisms::{
+    self as mechanisms, Error, Grid, InteractiveMechanism, Reply, SessionQuery,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::sync::RwLock;
 
 use crate::errors::{invalid, mechanisms as refused, session_ended};
 use crate::mechanism::wrap_releases;
-use crate::query::{Data, Query, Recipe};
+use crate::query::{Data, NoisyQuery, Query};
 use crate::value::{number, whole};
 
-/// What will be asked, and how much of it, before anything is.
+/// The specification of a session: the kind and the number of its answers.
 #[pyclass(frozen, eq, module = "counterpoint._native")]
 #[derive(PartialEq)]
-pub(crate) struct Declared {
-    pub(crate) declared: Interactive,
+pub(crate) struct SessionSpec {
+    pub(crate) declared: InteractiveMechanism,
 }
 
-/// How far a record moves a query, and the grid it is answered on, where that is said.
-type Scaled<'py> = Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)>;
+/// The most that a record moves a query, and the grid of the answers, if given.
+type ScaleArguments<'py> = Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)>;
 
-fn scaled(given: &Scaled<'_>) -> PyResult<Option<(f64, Grid)>> {
+fn scaled(given: &ScaleArguments<'_>) -> PyResult<Option<(f64, Grid)>> {
     let Some((reach, step)) = given else { return Ok(None) };
     let grid = Grid::at_most(number("grid", step)?).map_err(refused)?;
     Ok(Some((number("reach", reach)?, grid)))
 }
 
 #[pymethods]
-impl Declared {
+impl SessionSpec {
     #[staticmethod]
     fn sparse_vector(
         epsilon: &Bound<'_, PyAny>,
@@ -35,7 +37,7 @@ impl Declared {
         threshold: &Bound<'_, PyAny>,
         values: bool,
         redrawn: bool,
-        scale: Scaled<'_>,
+        scale: ScaleArguments<'_>,
     ) -> PyResult<Self> {
         let (epsilon, answers) = (number("epsilon", epsilon)?, whole("answers", answers)?);
         let threshold = number("threshold", threshold)?;
@@ -55,7 +57,7 @@ impl Declared {
         corrections: &Bound<'_, PyAny>,
         tolerance: &Bound<'_, PyAny>,
         redrawn: bool,
-        scale: Scaled<'_>,
+        scale: ScaleArguments<'_>,
     ) -> PyResult<Self> {
         let (epsilon, corrections) =
             (number("epsilon", epsilon)?, whole("corrections", corrections)?);
@@ -70,12 +72,12 @@ impl Declared {
     }
 
     #[staticmethod]
-    fn sequence(recipes: Vec<PyRef<'_, Recipe>>) -> PyResult<Self> {
-        let recipes = recipes.iter().map(|one| one.recipe.clone());
-        Ok(Self { declared: mechanisms::Sequence::new(recipes).map_err(refused)?.into() })
+    fn sequence(queries: Vec<PyRef<'_, NoisyQuery>>) -> PyResult<Self> {
+        let queries = queries.iter().map(|one| one.query.clone());
+        Ok(Self { declared: mechanisms::Sequence::new(queries).map_err(refused)?.into() })
     }
 
-    /// What all of it is charged as on data, however much of it is used.
+    /// The releases that the session is charged as on data, however much of it is used.
     fn releases<'py>(&self, py: Python<'py>, data: &Data) -> PyResult<Bound<'py, PyTuple>> {
         let protocol = self.declared.under(data.data.relation()).map_err(refused)?;
         charged(py, protocol.releases(), data)
@@ -86,7 +88,7 @@ impl Declared {
     }
 }
 
-/// About the part of the data that these are, if they are one.
+/// Labels releases with the part of the data, if there is one.
 fn charged<'py>(
     py: Python<'py>,
     releases: &[counterpoint::Release],
@@ -99,23 +101,23 @@ fn charged<'py>(
     wrap_releases(py, &releases.iter().map(about).collect::<Vec<_>>())
 }
 
-/// Open sessions about the same people, all declared before any was opened; one is a set of one.
+/// Open sessions about the same people, opened together; a single session is a set of one.
 #[pyclass(frozen, module = "counterpoint._native")]
 pub(crate) struct Sessions {
-    /// Gone once it is closed.
-    open: RwLock<Option<mechanisms::Concurrent>>,
+    /// `None` after closing.
+    open: RwLock<Option<mechanisms::ConcurrentSessions>>,
 }
 
-/// What comes back: what was asked for, whether the gate was passed, and the numbers.
-pub(crate) type Told = (&'static str, bool, Option<f64>, Vec<f64>);
+/// A reply: the kind of question, true if above the threshold or a wrong guess, one number, several numbers.
+pub(crate) type SessionReply = (&'static str, bool, Option<f64>, Vec<f64>);
 
 impl Sessions {
-    /// Reads them while they are open. No exception is made before the lock is given back: that may have to wait for
-    /// whoever waits for the lock.
+    /// Uses the open sessions. Exceptions are made after the lock is released: making one may wait for a thread that waits
+    /// for the lock.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
-        read: impl FnOnce(&mechanisms::Concurrent) -> Result<T, Error> + Send,
+        read: impl FnOnce(&mechanisms::ConcurrentSessions) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
         let found = py.detach(|| {
             let open = self.open.read().ok()?;
@@ -125,12 +127,12 @@ impl Sessions {
         found.ok_or_else(|| session_ended(closed))?.map_err(refused)
     }
 
-    fn ask(&self, py: Python<'_>, name: &str, question: &Question) -> PyResult<Told> {
-        told(self.with(py, |open| open.session(name)?.ask(question))?)
+    fn ask(&self, py: Python<'_>, name: &str, question: &SessionQuery) -> PyResult<SessionReply> {
+        reply_of(self.with(py, |open| open.session(name)?.ask(question))?)
     }
 }
 
-pub(crate) fn told(reply: Reply) -> PyResult<Told> {
+pub(crate) fn reply_of(reply: Reply) -> PyResult<SessionReply> {
     Ok(match reply {
         Reply::Above(value) => ("gate", true, value, Vec::new()),
         Reply::Below => ("gate", false, None, Vec::new()),
@@ -144,23 +146,29 @@ pub(crate) fn told(reply: Reply) -> PyResult<Told> {
 
 #[pymethods]
 impl Sessions {
-    /// Opens them all: from here on they are charged.
+    /// Opens all sessions, which are charged from here on.
     #[new]
-    fn new(declared: Vec<(String, PyRef<'_, Declared>, PyRef<'_, Data>)>) -> PyResult<Self> {
+    fn new(declared: Vec<(String, PyRef<'_, SessionSpec>, PyRef<'_, Data>)>) -> PyResult<Self> {
         let all = declared.iter().map(|(name, declared, data)| {
             (name.as_str(), declared.declared.clone(), data.data.clone())
         });
-        let open = mechanisms::Concurrent::over(all).map_err(refused)?;
+        let open = mechanisms::ConcurrentSessions::open_on_columns(all).map_err(refused)?;
         Ok(Self { open: RwLock::new(Some(open)) })
     }
 
-    /// To a sparse vector: is this above the threshold? (Nothing is stored here, and `ask`, under which it would be, unused.)
-    fn above(&self, py: Python<'_>, name: &str, ask: &str, query: &Query) -> PyResult<Told> {
+    /// Asks a sparse vector if a query is above the threshold. Nothing is stored, so the name `ask` is unused.
+    fn above(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        ask: &str,
+        query: &Query,
+    ) -> PyResult<SessionReply> {
         let _ = ask;
-        self.ask(py, name, &Question::Above(query.query.clone()))
+        self.ask(py, name, &SessionQuery::Above(query.query.clone()))
     }
 
-    /// To a guess-and-check: is this about right?
+    /// Asks guess-and-check if a guess is about right.
     fn check(
         &self,
         py: Python<'_>,
@@ -168,18 +176,24 @@ impl Sessions {
         ask: &str,
         query: &Query,
         guess: &Bound<'_, PyAny>,
-    ) -> PyResult<Told> {
+    ) -> PyResult<SessionReply> {
         let _ = ask;
-        self.ask(py, name, &Question::Check(query.query.clone(), number("guess", guess)?))
+        self.ask(py, name, &SessionQuery::Check(query.query.clone(), number("guess", guess)?))
     }
 
-    /// To a sequence: run this.
-    fn measure(&self, py: Python<'_>, name: &str, ask: &str, recipe: &Recipe) -> PyResult<Told> {
+    /// Runs a query of a sequence.
+    fn measure(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        ask: &str,
+        query: &NoisyQuery,
+    ) -> PyResult<SessionReply> {
         let _ = ask;
-        self.ask(py, name, &Question::Measure(recipe.recipe.clone()))
+        self.ask(py, name, &SessionQuery::Measure(query.query.clone()))
     }
 
-    /// Whether it answers nothing more.
+    /// True if the session gives no more answers.
     fn is_exhausted(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
         match self.is_closed(py) {
             true => Ok(true),
@@ -187,17 +201,17 @@ impl Sessions {
         }
     }
 
-    /// How many answers it has given.
+    /// The number of answers given so far.
     fn answered(&self, py: Python<'_>, name: &str) -> PyResult<u64> {
         self.with(py, |open| Ok(open.session(name)?.answered()))
     }
 
-    /// Whether they are closed.
+    /// True if the sessions are closed.
     fn is_closed(&self, py: Python<'_>) -> bool {
         py.detach(|| self.open.read().map_or(true, |open| open.is_none()))
     }
 
-    /// Closes them: they answer nothing more.
+    /// Closes the sessions.
     fn close(&self, py: Python<'_>) {
         py.detach(|| {
             if let Ok(mut open) = self.open.write() {

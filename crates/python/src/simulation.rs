@@ -1,16 +1,18 @@
-//! Proofs run forwards, and sketches: what `simulate --json` and `sketch --json` print.
+//! Simulations and sketches: the objects that `simulate --json` and `sketch --json` print.
 
 use std::path::Path;
 
-use counterpoint_wire::{Format, NotSimulated, Simulated, Simulation, SketchFile};
+use counterpoint_studies::{Simulation, SimulationError, SimulationResult, SketchFile};
+
+use counterpoint_wire::Format;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors::{invalid, wrong_type};
-use crate::run::How;
+use crate::run::RunOptions;
 use crate::value::{self, whole};
 
-/// The object, and if a claim is refuted what refutes it in words.
+/// Simulates: the object, and the refutation in words if a claim is refuted.
 #[pyfunction]
 #[pyo3(signature = (simulation, path, samples, seed, order))]
 pub(crate) fn simulate(
@@ -22,7 +24,7 @@ pub(crate) fn simulate(
     order: Option<f64>,
 ) -> PyResult<(String, Option<String>)> {
     let read = if let Ok(fields) = simulation.cast::<PyDict>() {
-        Simulation::of(value::table(fields)?)
+        Simulation::from_table(value::table(fields)?)
     } else if let Ok(text) = simulation.cast::<PyBytes>() {
         let text = text.as_bytes();
         Simulation::parse(text, Format::detect(path.map(Path::new), text))
@@ -31,12 +33,12 @@ pub(crate) fn simulate(
     };
     let read = read.map_err(|error| invalid(error.to_string()))?;
     let (samples, seed) = (whole("samples", samples)?, whole("seed", seed)?);
-    let (object, refuted) = match How::in_background(py, move || {
-        Simulated::new(&read, samples, seed)?.with_order(&read, order)
+    let (object, refuted) = match RunOptions::in_background(py, move || {
+        SimulationResult::new(&read, samples, seed)?.with_order(&read, order)
     })? {
         Ok(simulated) => (simulated.json(), None),
-        Err(NotSimulated::Refuted(refuted)) => (refuted.json(), Some(refuted.to_string())),
-        Err(NotSimulated::Input(error)) => return Err(invalid(error.to_string())),
+        Err(SimulationError::Refuted(refuted)) => (refuted.json(), Some(refuted.to_string())),
+        Err(SimulationError::Input(error)) => return Err(invalid(error.to_string())),
     };
     Ok((object.map_err(|error| invalid(error.to_string()))?, refuted))
 }
@@ -50,7 +52,7 @@ pub(crate) fn sketch(
     path: Option<&str>,
 ) -> PyResult<String> {
     let read = if let Ok(fields) = sketch.cast::<PyDict>() {
-        SketchFile::of(value::table(fields)?)
+        SketchFile::from_table(value::table(fields)?)
     } else if let Ok(text) = sketch.cast::<PyBytes>() {
         let text = text.as_bytes();
         SketchFile::parse(text, Format::detect(path.map(Path::new), text))
@@ -58,7 +60,7 @@ pub(crate) fn sketch(
         return Err(wrong_type("sketch", sketch, "a dict, or a sketch file's text"));
     };
     let read = read.map_err(|error| invalid(error.to_string()))?;
-    let sketched = How::in_background(py, move || read.sketch())?;
+    let sketched = RunOptions::in_background(py, move || read.sketch())?;
     let object = sketched.map_err(|error| invalid(error.to_string()))?.json();
     object.map_err(|error| invalid(error.to_string()))
 }

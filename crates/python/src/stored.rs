@@ -1,8 +1,9 @@
-//! Sessions whose state is in a ledger: every answer is stored there with the state after it before it is shown, so that
-//! threads, forks, other processes and whoever comes after a crash go on from the same state.
+//! Sessions whose state is in a ledger. Every answer is stored there with the state after it before it is shown, so that
+//! threads, forks, other processes and restarts after a crash continue from the same state.
 
 use counterpoint_curator::{
-    self as curator, About, Bill, Error, Own, Question, Reach, Step, Unfinished,
+    self as curator, Bill, CustomMechanism, DataScope, Error, LedgerAccess, SessionQuery, Step,
+    StepError,
 };
 use counterpoint_ledger::LedgerError;
 use counterpoint_mechanisms as mechanisms;
@@ -11,69 +12,69 @@ use pyo3::prelude::*;
 
 use crate::errors::{invalid, stored as refused};
 use crate::ledger::{Ledger, plan};
-use crate::query::{Data, Query, Recipe};
-use crate::session::{Declared, Told, told};
+use crate::query::{Data, NoisyQuery, Query};
+use crate::session::{SessionReply, SessionSpec, reply_of};
 use crate::value::number;
 
-/// A mechanism that somebody brings: its name, and what all of it is charged as.
+/// A user's own mechanism: its name and its guarantee.
 #[pyclass(frozen, eq, module = "counterpoint._native")]
 #[derive(PartialEq)]
-pub(crate) struct OwnDeclared {
-    own: Own,
+pub(crate) struct OwnSpec {
+    own: CustomMechanism,
 }
 
 #[pymethods]
-impl OwnDeclared {
+impl OwnSpec {
     #[new]
     fn new(name: String, guarantee: &[u8]) -> PyResult<Self> {
-        Ok(Self { own: Own { own: name, guarantee: plan(guarantee, None)?.releases } })
+        Ok(Self { own: CustomMechanism { name, guarantee: plan(guarantee, None)?.releases } })
     }
 }
 
-/// A mechanism of ours, or one that somebody brings.
+/// A mechanism of the library, or a user's own.
 #[derive(FromPyObject)]
-enum AnyDeclared<'py> {
-    Ours(PyRef<'py, Declared>),
-    Own(PyRef<'py, OwnDeclared>),
+enum AnySpec<'py> {
+    Ours(PyRef<'py, SessionSpec>),
+    Own(PyRef<'py, OwnSpec>),
 }
 
-/// One of the sessions, under its key in the account.
-struct Stored {
+/// A session under its key in the account.
+struct StoredSession {
     name: String,
     key: String,
-    /// What it is about, where that is known: the callers' own data are theirs.
+    /// The data, if the library has them: a user's own mechanism keeps its own.
     data: Option<mechanisms::Data>,
 }
 
-impl Stored {
-    fn about(&self) -> About {
+impl StoredSession {
+    fn about(&self) -> DataScope {
         let data = self.data.as_ref();
-        About {
+        DataScope {
             relation: data.map(mechanisms::Data::relation),
             part: data.and_then(|data| data.part().cloned()),
         }
     }
 }
 
-/// What came in the way of an answer.
-enum Fault {
+/// The error of a question.
+enum QuestionError {
     Curator(Error),
     Python(PyErr),
 }
 
-impl From<Error> for Fault {
+impl From<Error> for QuestionError {
     fn from(error: Error) -> Self {
         Self::Curator(error)
     }
 }
 
-/// The ledger for one step at a time: it is not held while somebody's own mechanism runs.
-struct Steps<'py, 'l> {
+/// Access to the ledger for one step at a time, so that it is not locked while a user's own mechanism runs.
+struct LedgerSteps<'py, 'l> {
     py: Python<'py>,
     ledger: &'l Ledger,
 }
 
-impl Reach for Steps<'_, '_> {
+impl LedgerAccess for LedgerSteps<'_, '_> {
     fn with<T: Send>(
         &mut self,
         step: impl FnOnce(&mut counterpoint_ledger::Ledger) -> Result<T, LedgerError> + Send,
@@ -82,30 +83,36 @@ impl Reach for Steps<'_, '_> {
     }
 }
 
-/// Sessions about the same people in one account; one is a set of one.
+/// Sessions about the same people in one account; a single session is a set of one.
 #[pyclass(frozen, module = "counterpoint._native")]
 pub(crate) struct StoredSessions {
     ledger: Py<Ledger>,
     account: String,
-    all: Vec<Stored>,
+    all: Vec<StoredSession>,
 }
 
 impl StoredSessions {
-    fn find(&self, name: &str) -> PyResult<&Stored> {
+    fn find(&self, name: &str) -> PyResult<&StoredSession> {
         let found = self.all.iter().find(|one| one.name == name);
         found.ok_or_else(|| invalid(format!("session {name:?} is not among those declared")))
     }
 
-    fn ask(&self, py: Python<'_>, name: &str, ask: &str, question: &Question) -> PyResult<Told> {
-        let Stored { key, data, .. } = self.find(name)?;
+    fn ask(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        ask: &str,
+        question: &SessionQuery,
+    ) -> PyResult<SessionReply> {
+        let StoredSession { key, data, .. } = self.find(name)?;
         let data = data.as_ref().ok_or_else(|| invalid("the session is of another kind"))?;
         let place = (self.account.as_str(), key.as_str());
         let shown =
             self.ledger.get().work(py, |ledger| curator::ask(ledger, place, ask, question, data));
-        told(shown.map_err(refused)?.reply().clone())
+        reply_of(shown.map_err(refused)?.reply().clone())
     }
 
-    /// How many answers a session has given, and whether it is over.
+    /// The number of answers a session has given, and true if it is over.
     fn standing(&self, py: Python<'_>, name: &str) -> PyResult<(u64, bool)> {
         let key = &self.find(name)?.key;
         let found = self.ledger.get().work(py, |ledger| ledger.session(&self.account, key));
@@ -116,11 +123,11 @@ impl StoredSessions {
 
 #[pymethods]
 impl StoredSessions {
-    /// Opens each under its key, and debits it; one that was opened before goes on where it is.
+    /// Opens and debits each session under its key. A session that was opened before continues.
     #[new]
     fn new(
         py: Python<'_>,
-        declared: Vec<(String, String, AnyDeclared<'_>, Option<PyRef<'_, Data>>)>,
+        declared: Vec<(String, String, AnySpec<'_>, Option<PyRef<'_, Data>>)>,
         ledger: Py<Ledger>,
         account: String,
         analyst: Option<String>,
@@ -128,21 +135,21 @@ impl StoredSessions {
     ) -> PyResult<Self> {
         let mut all = Vec::with_capacity(declared.len());
         for (name, key, declared, data) in declared {
-            let one = Stored { name, key, data: data.map(|data| data.data.clone()) };
+            let one = StoredSession { name, key, data: data.map(|data| data.data.clone()) };
             let bill = Bill {
                 analyst: analyst.as_deref(),
                 slot: slot.as_deref(),
                 ..Bill::new(&account, &one.key)
             };
             let opened = match (&declared, &one.data) {
-                (AnyDeclared::Ours(ours), Some(data)) => {
+                (AnySpec::Ours(ours), Some(data)) => {
                     let ours = &ours.declared;
                     ledger.get().work(py, |ledger| curator::open(ledger, &bill, ours, data))
                 }
-                (AnyDeclared::Ours(_), None) => return Err(invalid("data are missing")),
-                (AnyDeclared::Own(own), _) => {
-                    let mut steps = Steps { py, ledger: ledger.get() };
-                    curator::open_own(&mut steps, &bill, &own.own, &one.about())
+                (AnySpec::Ours(_), None) => return Err(invalid("data are missing")),
+                (AnySpec::Own(own), _) => {
+                    let mut steps = LedgerSteps { py, ledger: ledger.get() };
+                    curator::open_custom(&mut steps, &bill, &own.own, &one.about())
                 }
             };
             opened.map_err(refused)?;
@@ -151,8 +158,8 @@ impl StoredSessions {
         Ok(Self { ledger, account, all })
     }
 
-    /// To somebody's own mechanism: what `step` makes of the state and the question, all of them JSON. What `step` raises
-    /// ends the session, but for an interrupt of the keyboard, which comes from outside.
+    /// Asks a user's own mechanism: `step` maps the state and the question to a reply and a new state, all of them JSON. An
+    /// exception of `step` ends the session, except an interrupt of the keyboard, which comes from outside.
     fn own(
         &self,
         py: Python<'_>,
@@ -163,31 +170,37 @@ impl StoredSessions {
     ) -> PyResult<String> {
         let one = self.find(name)?;
         let place = (self.account.as_str(), one.key.as_str());
-        let mut steps = Steps { py, ledger: self.ledger.get() };
+        let mut steps = LedgerSteps { py, ledger: self.ledger.get() };
         let run = |state: Option<&str>, question: &str| {
-            let told = step.call1((state, question));
-            match told.and_then(|told| told.extract::<(String, Option<String>)>()) {
+            let result = step.call1((state, question));
+            match result.and_then(|result| result.extract::<(String, Option<String>)>()) {
                 Ok((reply, state)) => Ok(Step { reply, state }),
-                // Whatever else it raises may depend on the data: exits and cancellations too.
+                // Every other exception may depend on the data, exits and cancellations too.
                 Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
-                    Err(Unfinished::Stopped(Fault::Python(error)))
+                    Err(StepError::Stopped(QuestionError::Python(error)))
                 }
-                Err(error) => Err(Unfinished::Failed(Fault::Python(error))),
+                Err(error) => Err(StepError::Failed(QuestionError::Python(error))),
             }
         };
-        match curator::ask_own(&mut steps, place, (ask, question), &one.about(), run) {
+        match curator::ask_custom(&mut steps, place, (ask, question), &one.about(), run) {
             Ok(stored) => Ok(String::from_utf8_lossy(&stored.bytes).into_owned()),
-            Err(Fault::Curator(error)) => Err(refused(error)),
-            Err(Fault::Python(error)) => Err(error),
+            Err(QuestionError::Curator(error)) => Err(refused(error)),
+            Err(QuestionError::Python(error)) => Err(error),
         }
     }
 
-    /// To a sparse vector: is this above the threshold?
-    fn above(&self, py: Python<'_>, name: &str, ask: &str, query: &Query) -> PyResult<Told> {
-        self.ask(py, name, ask, &Question::Above(query.query.clone()))
+    /// Asks a sparse vector if a query is above the threshold.
+    fn above(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        ask: &str,
+        query: &Query,
+    ) -> PyResult<SessionReply> {
+        self.ask(py, name, ask, &SessionQuery::Above(query.query.clone()))
     }
 
-    /// To a guess-and-check: is this about right?
+    /// Asks guess-and-check if a guess is about right.
     fn check(
         &self,
         py: Python<'_>,
@@ -195,26 +208,32 @@ impl StoredSessions {
         ask: &str,
         query: &Query,
         guess: &Bound<'_, PyAny>,
-    ) -> PyResult<Told> {
-        self.ask(py, name, ask, &Question::Check(query.query.clone(), number("guess", guess)?))
+    ) -> PyResult<SessionReply> {
+        self.ask(py, name, ask, &SessionQuery::Check(query.query.clone(), number("guess", guess)?))
     }
 
-    /// To a sequence: run this.
-    fn measure(&self, py: Python<'_>, name: &str, ask: &str, recipe: &Recipe) -> PyResult<Told> {
-        self.ask(py, name, ask, &Question::Measure(recipe.recipe.clone()))
+    /// Runs a query of a sequence.
+    fn measure(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        ask: &str,
+        query: &NoisyQuery,
+    ) -> PyResult<SessionReply> {
+        self.ask(py, name, ask, &SessionQuery::Measure(query.query.clone()))
     }
 
-    /// Whether it answers nothing more.
+    /// True if the session gives no more answers.
     fn is_exhausted(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
         Ok(self.standing(py, name)?.1)
     }
 
-    /// How many answers it has given.
+    /// The number of answers given so far.
     fn answered(&self, py: Python<'_>, name: &str) -> PyResult<u64> {
         Ok(self.standing(py, name)?.0)
     }
 
-    /// Whether all of them are over.
+    /// True if all sessions are over.
     fn is_closed(&self, py: Python<'_>) -> PyResult<bool> {
         for one in &self.all {
             if !self.standing(py, &one.name)?.1 {
@@ -224,9 +243,9 @@ impl StoredSessions {
         Ok(true)
     }
 
-    /// Ends them, for everybody: they answer nothing more.
+    /// Ends the sessions for everybody.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        for Stored { key, .. } in &self.all {
+        for StoredSession { key, .. } in &self.all {
             let place = (self.account.as_str(), key.as_str());
             let closed = self.ledger.get().work(py, |ledger| curator::close(ledger, place));
             closed.map_err(refused)?;

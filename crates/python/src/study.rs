@@ -1,10 +1,10 @@
-//! The beginning of a study, from a data file's header.
+//! Study files begun from a data file's header.
 
 use pyo3::prelude::*;
 
 use crate::errors::invalid;
 
-/// A study file to be completed, and warnings.
+/// Writes a study file to be completed; also returns warnings.
 #[pyfunction]
 #[pyo3(signature = (path, codebook = None))]
 pub(crate) fn study_new(
@@ -12,7 +12,7 @@ pub(crate) fn study_new(
     path: &str,
     codebook: Option<&str>,
 ) -> PyResult<(String, Vec<String>)> {
-    let begun = py.detach(|| counterpoint_wire::new_study(path, codebook));
+    let begun = py.detach(|| counterpoint_studies::draft_study_of_files(path, codebook));
     let begun = begun.map_err(|error| invalid(error.to_string()))?;
     Ok((begun.text, begun.warnings))
 }

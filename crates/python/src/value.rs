@@ -1,13 +1,13 @@
-//! Values of plan files to and from Python.
+//! Conversion of plan file values to and from Python.
 
 use counterpoint_numerics::fractions::Ratio;
-use counterpoint_wire::{Table, Value, Written};
+use counterpoint_wire::{ExactNumber, Table, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
 use crate::errors::{invalid, wrong_type};
 
-/// A number of an argument: anything Python takes for a real number but True and False.
+/// Reads a number: any real number of Python except True and False.
 pub(crate) fn number(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<f64> {
     let refused = || wrong_type(argument, given, "a number");
     if given.is_instance_of::<PyBool>() || given.is_instance_of::<PyString>() {
@@ -16,7 +16,7 @@ pub(crate) fn number(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<f64> 
     given.extract().map_err(|_| refused())
 }
 
-/// A number of an argument, exactly: text such as "0.3" or "1/3", a Fraction, a Decimal, and what else Python takes for a number.
+/// Reads a number exactly: text such as "0.3" or "1/3", a Fraction, a Decimal or another real number.
 pub(crate) fn fraction(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Ratio> {
     let legal = "a number, a Fraction, a Decimal or text such as \"1/3\"";
     if given.is_instance_of::<PyBool>() {
@@ -29,7 +29,7 @@ pub(crate) fn fraction(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Rat
     ratio(given).ok_or_else(|| wrong_type(argument, given, legal))
 }
 
-/// The exact value of what Python has as a fraction of whole numbers.
+/// The exact value of a Python number that is a fraction of whole numbers.
 fn ratio(given: &Bound<'_, PyAny>) -> Option<Ratio> {
     let parts = given.call_method0("as_integer_ratio").ok()?;
     let (above, below): (Bound<'_, PyAny>, Bound<'_, PyAny>) = parts.extract().ok()?;
@@ -37,7 +37,7 @@ fn ratio(given: &Bound<'_, PyAny>) -> Option<Ratio> {
     text.parse().ok()
 }
 
-/// A whole number of an argument.
+/// Reads a whole number.
 pub(crate) fn whole(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<u64> {
     let refused = || wrong_type(argument, given, "a whole number");
     if given.is_instance_of::<PyBool>() {
@@ -48,10 +48,10 @@ pub(crate) fn whole(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<u64> {
     number.extract().map_err(|_| crate::errors::invalid(text()))
 }
 
-/// A list or dict in lists and dicts is no deeper than this: one may hold itself.
+/// The greatest depth of nested lists and dicts, since one may contain itself.
 const MOST_LEVELS: usize = 16;
 
-/// A field of a release or a study, in so many lists and dicts.
+/// Reads a field of a release or a study at a level of nesting.
 fn from_python(name: &str, given: &Bound<'_, PyAny>, level: usize) -> PyResult<Value<'static>> {
     if level > MOST_LEVELS {
         let text = format!("{name} is nested too deeply; legal: at most {MOST_LEVELS} levels");
@@ -66,15 +66,15 @@ fn from_python(name: &str, given: &Bound<'_, PyAny>, level: usize) -> PyResult<V
     if let Ok(number) = given.cast::<PyFloat>() {
         return Ok(Value::Real(number.extract()?));
     }
-    // numpy's whole numbers have an index, its other numbers a float.
+    // NumPy's whole numbers have an index, its other numbers a float.
     if let Ok(index) = given.call_method0("__index__") {
         let text = index.str()?.to_cow()?.into_owned();
         return Ok(text.parse().map_or(Value::TooLarge(text), Value::Whole));
     }
     if let Ok(number) = given.extract::<f64>() {
-        // Of a Fraction and a Decimal nothing is lost.
-        let written = ratio(given).and_then(Written::new).map(Box::new);
-        return Ok(written.map_or(Value::Real(number), Value::Written));
+        // A Fraction or a Decimal is kept exactly.
+        let written = ratio(given).and_then(ExactNumber::new).map(Box::new);
+        return Ok(written.map_or(Value::Real(number), Value::Exact));
     }
     if let Ok(fields) = given.cast::<PyDict>() {
         return Ok(Value::Table(table_in(fields, level)?));
@@ -86,7 +86,7 @@ fn from_python(name: &str, given: &Bound<'_, PyAny>, level: usize) -> PyResult<V
     Ok(Value::List(items.collect::<PyResult<_>>()?))
 }
 
-/// The fields of a release or a study, those that are `None` left out.
+/// Reads the fields of a release or a study; a field that is None is absent.
 pub(crate) fn table(fields: &Bound<'_, PyDict>) -> PyResult<Table<'static>> {
     table_in(fields, 0)
 }
@@ -108,7 +108,7 @@ pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value<'_>) -> PyResult<Bou
     Ok(match value {
         Value::Whole(number) => whole_to_python(py, *number)?,
         Value::Real(number) => PyFloat::new(py, *number).into_any(),
-        Value::Written(number) => {
+        Value::Exact(number) => {
             py.import("fractions")?.getattr("Fraction")?.call1((number.to_string(),))?
         }
         Value::Text(text) => PyString::new(py, text).into_any(),

@@ -76,7 +76,7 @@ def test_the_program_reads_what_python_writes() -> None:
 def test_plans_add_up() -> None:
     one, two = cp.compose([cp.ApproxDP(0.1)]), cp.compose([cp.ApproxDP(0.2)])
     assert one + two == cp.compose([cp.ApproxDP(0.1), cp.ApproxDP(0.2)])
-    with pytest.raises(cp.InvalidArgument, match="adjacency"):
+    with pytest.raises(cp.InvalidArgumentError, match="adjacency"):
         one + cp.compose([cp.ApproxDP(0.2)], adjacency="replace")
 
 
@@ -96,7 +96,7 @@ def test_brackets() -> None:
     assert float(low) <= answer.lower and answer.upper <= float(high)
     assert eval(repr(answer), vars(cp)) == answer
     assert np.asarray([answer, 2.0], dtype=float)[0] == answer.upper
-    with pytest.raises(cp.InvalidArgument, match="lower"):
+    with pytest.raises(cp.InvalidArgumentError, match="lower"):
         cp.Bracket(2, 1)
 
 
@@ -164,7 +164,7 @@ def test_calibrations() -> None:
     assert filled.epsilon(1e-6).upper <= 1.0
     assert found.beyond is not None and found.beyond[1].upper > 1.0 and found.beyond[0] < found.value
     assert cp.calibrate(mechanisms, "sigma", epsilon=1.0, delta=1e-6, varying=[0]).value == found.value
-    with pytest.raises(cp.OutOfReach):
+    with pytest.raises(cp.errors.OutOfReachError):
         cp.calibrate([cp.ApproxDP(2.0), cp.Gaussian(1.0)], "sigma", epsilon=1.0, delta=1e-6)
     # The cost is what composing gives, to the last bit.
     training = cp.Gaussian(sigma=1.0, examples=60_000, batch=256, epochs=20)
@@ -186,7 +186,7 @@ def test_noise_by_its_guarantee() -> None:
     assert abs(gaussian.sigma - 4.2246788893) < 1e-8
     assert cp.compose([gaussian]).epsilon(1e-6).upper <= 1.0
     for wrong in [dict(scale=1.0, epsilon=1.0), dict()]:
-        with pytest.raises(cp.InvalidArgument, match="legal: .*epsilon"):
+        with pytest.raises(cp.InvalidArgumentError, match="legal: .*epsilon"):
             cp.Laplace(**wrong)
 
 
@@ -227,14 +227,14 @@ def test_slots_hold_accounts_and_are_cut_anew(tmp_path: Path) -> None:
     assert ledger.reserve("june", cp.Laplace(scale=5), key="june").outcome == "reserved"
     with pytest.raises(cp.LedgerError):
         ledger.open_filter("july", within="year", slot="month", filter="sums", epsilon="0.3", delta=0)
-    with pytest.raises(cp.InvalidArgument, match="nothing pays"):
+    with pytest.raises(cp.InvalidArgumentError, match="nothing pays"):
         ledger.open_filter("july", filter="sums", epsilon="0.1", delta=0)
     ledger.recut("year", unused={"month": 2}, into=cp.compose([cp.ApproxDP(0.1, name="half") * 4]))
     with pytest.raises(cp.LedgerError):
         ledger.recut("year", unused={"month": 1}, into=cp.compose([cp.ApproxDP(0.11, name="more") * 2]))
     assert ledger.reserve("year", "half", key="half", count=4).outcome == "reserved"
     # All of it is spent, and not a hundredth more.
-    with pytest.raises(cp.Refused):
+    with pytest.raises(cp.errors.RefusedError):
         ledger.reserve("june", cp.ApproxDP(0.002), key="more")
 
 
@@ -245,7 +245,7 @@ def test_amounts_are_exact() -> None:
     for _ in range(200):
         amount = Fraction(rng.randrange(1, 10**30), 2 ** rng.randrange(60) * 5 ** rng.randrange(60))
         assert Fraction(_text("epsilon", amount)) == amount
-    with pytest.raises(cp.InvalidArgument, match="finitely many decimals"):
+    with pytest.raises(cp.InvalidArgumentError, match="finitely many decimals"):
         _text("epsilon", Fraction(1, 3))
 
 
@@ -261,11 +261,11 @@ def test_the_ledger(tmp_path: Path) -> None:
     ledger.quota("team", "bob", share=1)
     # 0.1 + 0.2 is 0.3, and nothing is left.
     assert ledger.reserve("team", cp.ApproxDP(0.1), key="a", analyst="eve").outcome == "reserved"
-    with pytest.raises(cp.Refused) as refused:
+    with pytest.raises(cp.errors.RefusedError) as refused:
         ledger.reserve("team", cp.ApproxDP(0.1), key="b", analyst="eve")
     assert refused.value.detail["left"] == "0"
     assert ledger.reserve("team", cp.ApproxDP(0.2), key="c", analyst="bob").outcome == "reserved"
-    with pytest.raises(cp.Refused):
+    with pytest.raises(cp.errors.RefusedError):
         ledger.reserve("team", cp.ApproxDP(1e-9), key="d", analyst="bob")
     assert ledger.reserve("weekly", "week", key="w", count=3, run=cp.Laplace(20)).outcome == "reserved"
     with pytest.raises(cp.LedgerError):
@@ -300,9 +300,9 @@ def test_the_ledger_of_several_people(tmp_path: Path) -> None:
     assert ledger.head == ledger.status()["head"]
     assert ledger.reserve("one", mean, key="mean", analyst="ann").outcome == "reserved"
     assert "left of 0.3" in (ledger.price("one", mean).refusal or "")
-    with pytest.raises(cp.Refused):
+    with pytest.raises(cp.errors.RefusedError):
         ledger.reserve("one", mean, key="more")
-    with pytest.raises(cp.InvalidArgument, match="with several"):
+    with pytest.raises(cp.InvalidArgumentError, match="with several"):
         ledger.reserve("two", mean, key="more", count=2)
     with pytest.raises(TypeError, match="legal: mechanisms"):
         ledger.reserve("two", [1], key="more")  # type: ignore[list-item]
@@ -346,7 +346,7 @@ def test_owners_move_budget_and_accounts_tell_what_fits(tmp_path: Path) -> None:
         ledger.open_filter(account, "census", filter="renyi", epsilon=1, delta="1e-6")
     room = ledger.status("one")["accounts"][0]["room"]
     assert room["pure"] == "1" and float(room["gaussian"]["sigma"]) > 1 and room["sampled"]["steps"] == 1000
-    with pytest.raises(cp.Refused) as refused:
+    with pytest.raises(cp.errors.RefusedError) as refused:
         ledger.reserve("one", cp.Gaussian(float(room["gaussian"]["sigma"]) / 2), key="a")
     assert refused.value.detail["noise"] and refused.value.detail["fits"][0] == "a pure release of epsilon 1"
     assert ledger.reserve("one", cp.ApproxDP(0.25), key="a", analyst="ann").outcome == "reserved"
@@ -371,7 +371,7 @@ def test_accounts_promise_what_they_add_up(tmp_path: Path) -> None:
     ledger.open_filter("b", within="plan", slot="mu", filter="gdp", mu="0.5")
     ledger.open_filter("c", within="plan", slot="tau", filter="renyi", order=8, tau="0.3")
     assert ledger.status("a")["accounts"][0]["promise"] == {"rho": "0.1", "delta": "0"}
-    with pytest.raises(cp.InvalidArgument, match="promises nothing"):
+    with pytest.raises(cp.InvalidArgumentError, match="promises nothing"):
         ledger.open_filter("d", "census", filter="zcdp", epsilon=1)
 
 
@@ -381,7 +381,7 @@ def test_accounts_without_leaks_refuse_what_leaks(tmp_path: Path) -> None:
     for name, leaks in (("none", 0), ("half", None)):
         ledger.open_filter(name, "census", epsilon=1, delta="1e-6", leaks=leaks)
     ledger.reserve("none", cp.Gaussian(30.0), key="a")
-    with pytest.raises(cp.Refused, match="try releases without a delta of their own, or an account that sets some"):
+    with pytest.raises(cp.errors.RefusedError, match="try releases without a delta of their own, or an account that sets some"):
         ledger.reserve("none", cp.ApproxDP(0.01, 1e-12), key="b")
     assert ledger.reserve("half", cp.ApproxDP(0.01, 1e-12), key="b").outcome == "reserved"
     assert "try more noise" in (ledger.price("none", cp.Gaussian(0.1)).refusal or "")

@@ -44,5 +44,5 @@ def test_a_plan_of_cells_is_read_back() -> None:
     plan = cp.compose([cells], adjacency="add-remove")
     for form in ("toml", "json"):
         assert cp.Plan.from_text(plan.text(form)) == plan
-    with pytest.raises(cp.InvalidArgument, match="legal: at most ln p/q"):
+    with pytest.raises(cp.InvalidArgumentError, match="legal: at most ln p/q"):
         cp.Cells([0.6, 0.4], [0.4, 0.6], [0.5, -1.0], [0.6, -0.2])

@@ -21,7 +21,7 @@ import pytest
 from service import demo
 
 import counterpoint as cp
-from counterpoint.client import Answer, Number, Quote, column
+from counterpoint.client import NoisyAnswer, Number, Quote, column
 
 COUNT = "SELECT COUNT(*) FROM visits"
 
@@ -248,10 +248,10 @@ def test_several_prices(ann: cp.Client) -> None:
     quotes = ann.prices(askings)
     assert len(quotes) == 150
     illegal = quotes.pop(120)
-    assert isinstance(illegal, cp.IllegalQuestion) and illegal.code == "illegal"
+    assert isinstance(illegal, cp.errors.IllegalQuestionError) and illegal.code == "illegal"
     costs = [quote.cost.amount for quote in quotes if isinstance(quote, Quote)]
     assert len(costs) == 149 and costs == sorted(costs)
-    with pytest.raises(cp.InvalidArgument, match="legal: question, and"):
+    with pytest.raises(cp.InvalidArgumentError, match="legal: question, and"):
         ann.prices([{"sql": COUNT, "epsilon": 0.1}])  # type: ignore[typeddict-unknown-key]
 
 
@@ -261,38 +261,38 @@ def test_several_questions(ann: cp.Client) -> None:
     askings[5] = {"question": "SELECT COUNT(*) FROM nothing", "epsilon": 0.1}
     askings[6] = {"question": COUNT, "epsilon": 50}
     answers = ann.ask_all(askings)
-    assert isinstance(answers[5], cp.IllegalQuestion) and isinstance(answers[6], cp.OverBudget)
-    told = [answer for answer in answers if isinstance(answer, Answer)]
+    assert isinstance(answers[5], cp.errors.IllegalQuestionError) and isinstance(answers[6], cp.errors.OverBudgetError)
+    told = [answer for answer in answers if isinstance(answer, cp.client.NoisyAnswer)]
     assert len(told) == 8 and not any(answer.repeated for answer in told)
     paid = sum(answer.cost.amount for answer in told)
     assert before - ann.account().left.amount == pytest.approx(paid, rel=1e-6)
     # More than a service takes at once.
-    again = [answer for answer in ann.ask_all(askings * 11) if isinstance(answer, Answer)]
+    again = [answer for answer in ann.ask_all(askings * 11) if isinstance(answer, cp.client.NoisyAnswer)]
     assert all(answer.repeated for answer in again)
     assert [float(answer) for answer in again] == [float(answer) for answer in told] * 11
 
 
 def test_problems_are_typed(service: tuple[str, dict[str, str]], ann: cp.Client) -> None:
-    with pytest.raises(cp.OverBudget) as refused:
+    with pytest.raises(cp.errors.OverBudgetError) as refused:
         ann.ask(COUNT, epsilon=50)
     assert (refused.value.code, refused.value.status) == ("over-budget", 402)
     assert "ann" in refused.value.detail and not ann.price(COUNT, epsilon=50).affordable
-    with pytest.raises(cp.IllegalQuestion, match="JOIN"):
+    with pytest.raises(cp.errors.IllegalQuestionError, match="JOIN"):
         ann.ask("SELECT COUNT(*) FROM visits JOIN visits", epsilon=0.1)
     with pytest.raises(ValueError, match="salary"):
         ann.ask(cp.Question("visits").mean("salary"), epsilon=0.1)
-    with pytest.raises(cp.NotFound, match="not yours, or not there"):
+    with pytest.raises(cp.errors.NotFoundError, match="does not exist, or is not yours"):
         ann.ask(COUNT, epsilon=0.1, account="ben")
-    with pytest.raises(cp.NotFound):
+    with pytest.raises(cp.errors.NotFoundError):
         ann.account("no/such?account")
-    with pytest.raises(cp.NotAllowed) as unknown:
+    with pytest.raises(cp.errors.NotAllowedError) as unknown:
         cp.connect(service[0], "cpt_wrong").ask(COUNT, account="ann", epsilon=0.1)
     assert unknown.value.status == 401
-    with pytest.raises(cp.NotAllowed) as forbidden:
+    with pytest.raises(cp.errors.NotAllowedError) as forbidden:
         ann.history()
     assert forbidden.value.status == 403
     ann.ask(COUNT, epsilon=0.1, key="mine")
-    with pytest.raises(cp.KeyInUse):
+    with pytest.raises(cp.errors.KeyInUseError):
         ann.ask(COUNT, epsilon=0.125, key="mine")
 
 
@@ -301,7 +301,7 @@ def test_owner_and_auditor_see_the_ledger(service: tuple[str, dict[str, str]]) -
     assert {account.name for account in owner.status()} >= {"ann", "ben", "cleo"}
     history = owner.history()
     assert owner.verify() == history["head"] == cp.connect(service[0], service[1]["otto"]).verify()
-    with pytest.raises(cp.InvalidArgument, match="token of an analyst"):
+    with pytest.raises(cp.InvalidArgumentError, match="token of an analyst"):
         owner.ask(COUNT, epsilon=0.1)
 
 
@@ -372,13 +372,13 @@ def test_busy_services_are_asked_again(waits: list[float]) -> None:
 @pytest.mark.parametrize(
     ("status", "code", "kind", "tries"),
     [
-        (503, "busy", cp.Busy, 6),
-        (429, "too-many", cp.Busy, 6),
-        (502, "charged-and-failed", cp.ChargedAndFailed, 6),
+        (503, "busy", cp.errors.BusyError, 6),
+        (429, "too-many", cp.errors.BusyError, 6),
+        (502, "charged-and-failed", cp.errors.ChargedAndFailedError, 6),
         (500, "failed", cp.ServiceError, 1),
-        (402, "over-budget", cp.OverBudget, 1),
-        (400, "unreadable", cp.IllegalQuestion, 1),
-        (409, "session-over", cp.SessionOver, 1),
+        (402, "over-budget", cp.errors.OverBudgetError, 1),
+        (400, "unreadable", cp.errors.IllegalQuestionError, 1),
+        (409, "session-over", cp.errors.SessionOverError, 1),
     ],
 )
 def test_what_is_given_up(status: int, code: str, kind: type[cp.ServiceError], tries: int, waits: list[float]) -> None:
@@ -398,11 +398,11 @@ def test_nobody_there(waits: list[float]) -> None:
         client = cp.connect(fake.address, "token")
         with pytest.raises(ConnectionError) as raised:
             client.ask(COUNT, account="ann", epsilon=0.1)
-        assert isinstance(raised.value, cp.Unreachable) and raised.value.code == "unreachable"
+        assert isinstance(raised.value, cp.errors.UnreachableError) and raised.value.code == "unreachable"
         assert len(fake.seen) == 6
     copy = pickle.loads(pickle.dumps(raised.value))
     assert (copy.detail, copy.code, copy.status) == (raised.value.detail, "unreachable", None)
-    with pytest.raises(cp.Unreachable):
+    with pytest.raises(cp.errors.UnreachableError):
         client.ask(COUNT, account="ann", epsilon=0.1)
 
 
@@ -450,7 +450,7 @@ def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch
     ],
 )
 def test_illegal_addresses(url: str) -> None:
-    with pytest.raises(cp.InvalidArgument, match="legal: "):
+    with pytest.raises(cp.InvalidArgumentError, match="legal: "):
         cp.connect(url, "token")
 
 
@@ -461,7 +461,7 @@ def test_legal_addresses() -> None:
 
 @pytest.mark.parametrize("token", ["", "two words", "line\r\nHost: other", "umlaut-ä"])
 def test_illegal_tokens_are_not_shown(token: str) -> None:
-    with pytest.raises(cp.InvalidArgument) as raised:
+    with pytest.raises(cp.InvalidArgumentError) as raised:
         cp.connect("http://127.0.0.1", token)
     assert not token or token not in str(raised.value)
 
@@ -470,18 +470,18 @@ def test_illegal_arguments(waits: list[float]) -> None:
     with Fake(scripted([(200, {}, ANSWER)])) as fake:
         client = cp.connect(fake.address, "token")
         for pays in ({}, {"epsilon": 1, "rho": 1}, {"epsilon": float("nan")}, {"error": float("inf")}):
-            with pytest.raises(cp.InvalidArgument, match="legal: "):
+            with pytest.raises(cp.InvalidArgumentError, match="legal: "):
                 client.ask(COUNT, **pays)
         with pytest.raises(TypeError, match="legal: SQL as a text, or a Question"):
             client.ask(7, epsilon=1)  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="epsilon is of type list"):
             client.ask(COUNT, epsilon=[1])  # type: ignore[arg-type]
-        with pytest.raises(cp.InvalidArgument, match="exactly one of sparse_vector"):
+        with pytest.raises(cp.InvalidArgumentError, match="exactly one of sparse_vector"):
             client.session("visits")
     for wrong in (0.0, -1.0, float("nan"), float("inf")):
-        with pytest.raises(cp.InvalidArgument, match="timeout"):
+        with pytest.raises(cp.InvalidArgumentError, match="timeout"):
             cp.connect("http://127.0.0.1", "token", timeout=wrong)
-    with pytest.raises(cp.InvalidArgument, match="cafile"):
+    with pytest.raises(cp.InvalidArgumentError, match="cafile"):
         cp.connect("http://127.0.0.1", "token", cafile="/nowhere")
 
 
@@ -534,13 +534,13 @@ def test_numbers_are_floats() -> None:
 
 def test_answers_show_text_as_text() -> None:
     evil = {**ONE, "group": ["<script>alert(1)</script>"], "name": "a & <b>"}
-    answer = Answer({**ANSWER, "answers": [evil]}, ["<i>"])
+    answer = NoisyAnswer({**ANSWER, "answers": [evil]}, ["<i>"])
     html = answer._repr_html_()
     for text in ("<script>", "<b>", "<i>", "<questions>"):
         assert text not in html
     assert "&lt;script&gt;" in html and "a &amp; &lt;b&gt;" in html
     with pytest.raises(TypeError, match="2 numbers"):
-        float(Answer({**ANSWER, "answers": [evil, evil]}))
+        float(NoisyAnswer({**ANSWER, "answers": [evil, evil]}))
 
 
 def test_columns_of_sql() -> None:
@@ -556,14 +556,14 @@ def test_columns_of_sql() -> None:
 
 
 def test_frames_of_columns_called_as_ours() -> None:
-    answer = Answer({**ANSWER, "answers": [{**ONE, "group": ["x"]}]}, ["name"])
+    answer = NoisyAnswer({**ANSWER, "answers": [{**ONE, "group": ["x"]}]}, ["name"])
     assert answer.rows()[0]["name_"] == "x" and answer.rows()[0]["name"] == "n"
 
 
 def test_frames_need_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="pip install pandas"):
-        Answer(ANSWER).frame()
+        NoisyAnswer(ANSWER).frame()
 
 
 def test_questions_are_values() -> None:
@@ -583,7 +583,7 @@ def test_questions_are_values() -> None:
         one.where(region=1.5)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="age is of type str"):
         column("age") >= "old"  # type: ignore[operator]
-    with pytest.raises(cp.InvalidArgument, match="age is nan"):
+    with pytest.raises(cp.InvalidArgumentError, match="age is nan"):
         column("age") >= float("nan")
 
 
@@ -674,7 +674,7 @@ def test_sessions_of_the_program(service: tuple[str, dict[str, str]], waits: lis
         assert after.left.amount == pytest.approx(before.left.amount - 0.6, abs=1e-9)
         again = ben.session("visits", sparse_vector=gate, key="gate")
         assert (again.over, again.cost.amount, ben.account().left) == (True, 0.0, after.left)
-        with pytest.raises(cp.SessionOver):
+        with pytest.raises(cp.errors.SessionOverError):
             again.ask("SELECT COUNT(*) FROM visits WHERE age > 50")
         with ben.session("visits", guess_and_check={"epsilon": 0.2, "corrections": 1, "tolerance": 2000.0}) as session:
             assert session.ask("SELECT COUNT(*) FROM visits WHERE age > 99.5", guess=0).kind == "pass"
@@ -689,7 +689,7 @@ def test_sessions_of_the_program(service: tuple[str, dict[str, str]], waits: lis
 def test_the_client_is_imported_when_it_is_needed() -> None:
     code = (
         "import sys, counterpoint as cp; print('counterpoint.client' in sys.modules, hasattr(cp, 'nothing'), 'connect' in dir(cp)); "
-        "print(cp.client.Answer.__name__); from counterpoint import *; print(connect is cp.connect, Question is cp.Question)"
+        "print(cp.client.NoisyAnswer.__name__); from counterpoint import *; print(connect is cp.connect, Question is cp.Question)"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert loaded.stdout.split() == ["False", "False", "True", "Answer", "True", "True"]
+    assert loaded.stdout.split() == ["False", "False", "True", "NoisyAnswer", "True", "True"]

@@ -20,7 +20,7 @@ from dp_accounting.rdp import RdpAccountant
 
 import counterpoint as cp
 from counterpoint.integrations import _dp_events, _rounding
-from counterpoint.integrations.dp_accounting import Accountant, UnsupportedEvent, mechanisms
+from counterpoint.integrations.dp_accounting import Accountant, UnsupportedEventError, mechanisms
 
 Relation = dp_accounting.NeighboringRelation
 ADD, REPLACE, SPECIAL = Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE, Relation.REPLACE_SPECIAL
@@ -154,9 +154,9 @@ SUPPORTED = [
 @pytest.mark.parametrize(("event", "relations"), UNSUPPORTED)
 def test_what_is_not_supported_says_so(event: Any, relations: Any) -> None:
     for relation in relations:
-        with pytest.raises(cp.Unsupported, match=r"Event has no certified counterpart: \w") as raised:
+        with pytest.raises(cp.errors.UnsupportedError, match=r"Event has no certified counterpart: \w") as raised:
             mechanisms(event, relation)
-        assert isinstance(raised.value, UnsupportedEvent)
+        assert isinstance(raised.value, UnsupportedEventError)
         assert type(raised.value.event).__name__ in str(raised.value)
         accountant = Accountant(relation)
         assert not accountant.supports(Composed([NonPrivate(), event]))
@@ -195,24 +195,24 @@ def test_wrong_arguments() -> None:
     for event in (Gaussian(-1.0), Laplace(-1.0), Laplace(math.nan), Discrete(-1.0, 1), Discrete(1.0, -1),
                   Poisson(1.5, NoOp()), Poisson(-0.5, Gaussian(1.0)), Repeated(Gaussian(1.0), -1), ZCDp(-1.0),
                   Mixture(1.0, [0.0, 1.0], [0.5, 0.6]), Mixture(1.0, [-1.0], [1.0]), Mixture(1.0, [1.0], [])):
-        with pytest.raises(cp.InvalidArgument, match="legal"):
+        with pytest.raises(cp.InvalidArgumentError, match="legal"):
             mechanisms(event)
     for event in (Tree(1.0, []), Tree(1.0, -1), Response(1.5, 3), Response(0.5, 0)):
-        with pytest.raises(cp.InvalidArgument, match="legal"):
+        with pytest.raises(cp.InvalidArgumentError, match="legal"):
             mechanisms(event, SPECIAL)
     for event in (Discrete(1.0, 1.5), Repeated(Gaussian(1.0), 1.5), "an event"):
         with pytest.raises(TypeError, match="legal"):
             mechanisms(event)
     for event in (Truncated(-5, 0.5, 2, 1.0), Truncated(5, 1.5, 2, 1.0), Truncated(5, 0.5, -2, 1.0)):
-        with pytest.raises(cp.InvalidArgument, match="legal"):
+        with pytest.raises(cp.InvalidArgumentError, match="legal"):
             mechanisms(event)
     for event in (With(0, 0, Gaussian(1.0)), With(5, 0, Gaussian(1.0)), Without(5, 0, Gaussian(1.0))):
-        with pytest.raises(cp.InvalidArgument, match="legal"):
+        with pytest.raises(cp.InvalidArgumentError, match="legal"):
             mechanisms(event, REPLACE)
     accountant = Accountant().compose(Gaussian(1.0))
     for ask in (lambda: accountant.get_epsilon(-0.1), lambda: accountant.get_epsilon(1.1),
                 lambda: accountant.get_delta(-1.0), lambda: accountant.get_delta(math.nan)):
-        with pytest.raises(cp.InvalidArgument, match="legal"):
+        with pytest.raises(cp.InvalidArgumentError, match="legal"):
             ask()
 
 
@@ -231,7 +231,7 @@ def agree(ours: Accountant, theirs: Any, delta: float, step: float = STEP) -> No
     epsilon = theirs.get_epsilon(delta)
     try:
         bracket = ours.epsilon_bracket(delta)
-    except cp.ToleranceNotMet:
+    except cp.errors.ToleranceNotMetError:
         # A few Laplace releases on samples, near their largest loss: a wider bracket, an upper bound still.
         assert epsilon <= ours.get_epsilon(delta) + slack(ours, step) <= 1.1 * epsilon + slack(ours, step)
         return
@@ -586,9 +586,9 @@ def test_roundings_are_on_the_safe_side() -> None:
 def test_not_private() -> None:
     accountant = Accountant().compose(Gaussian(1.0)).compose(Gaussian(0.0))
     assert accountant.get_epsilon(0.5) == math.inf and accountant.get_delta(1.0) == 1.0
-    with pytest.raises(cp.NoFiniteEpsilon, match="not private"):
+    with pytest.raises(cp.errors.NoFiniteEpsilonError, match="not private"):
         accountant.plan
-    with pytest.raises(cp.NoFiniteEpsilon, match="NonPrivateDpEvent"):
+    with pytest.raises(cp.errors.NoFiniteEpsilonError, match="NonPrivateDpEvent"):
         mechanisms(NonPrivate())
     assert Accountant().compose(Gaussian(1.0)).get_epsilon(0.0) == math.inf
 
@@ -651,6 +651,6 @@ def test_where_the_usual_tolerance_is_out_of_reach(full: bool) -> None:
     # A nested quadrature's, in balls.
     truth = 0.000231498241859431
     hard = sampled_steps(1e-4, 4.0, 2)
-    with pytest.raises(cp.ToleranceNotMet):
+    with pytest.raises(cp.errors.ToleranceNotMetError):
         hard.epsilon_bracket(1e-10, tolerance=1e-6)
     assert truth <= hard.get_epsilon(1e-10) < 1.05 * truth

@@ -51,18 +51,18 @@ def forked(work: Callable[[], Any]) -> Any:
 
 
 def test_a_session_without_a_ledger_answers_in_no_fork() -> None:
-    declared = sessions.Sequence([COUNT])
+    declared = sessions.SequenceSpec([COUNT])
     with declared.open(people()) as session:
         for _ in range(3):
-            assert forked(lambda: session.ask(COUNT)).startswith(f"SessionEnded: the session belongs to process {os.getpid()}")
-        gate = sessions.SparseVector(0.1, answers=1, threshold=1).open(people())
+            assert forked(lambda: session.ask(COUNT)).startswith(f"SessionEndedError: process {os.getpid()} opened this session")
+        gate = sessions.SparseVectorSpec(0.1, answers=1, threshold=1).open(people())
         assert forked(lambda: gate.ask(noise.Query.count()).above).startswith("SessionEnded")
         assert isinstance(session.ask(COUNT), float)
 
 
 def test_sessions_are_not_copied(ledger: cp.Ledger) -> None:
-    open = sessions.Sequence([COUNT]).open(people())
-    kept = sessions.Sequence([COUNT]).open(people(), ledger=ledger, account="team", key="k")
+    open = sessions.SequenceSpec([COUNT]).open(people())
+    kept = sessions.SequenceSpec([COUNT]).open(people(), ledger=ledger, account="team", key="k")
     for session in (open, kept):
         for make in (copy.deepcopy, pickle.dumps):
             with pytest.raises(TypeError):
@@ -70,12 +70,12 @@ def test_sessions_are_not_copied(ledger: cp.Ledger) -> None:
         # A shallow copy has the same state.
         twin = copy.copy(session)
         twin.ask(COUNT)
-        with pytest.raises(cp.SessionEnded):
+        with pytest.raises(cp.SessionEndedError):
             session.ask(COUNT)
 
 
 def test_forks_of_a_stored_session_share_its_state(ledger: cp.Ledger, full: bool) -> None:
-    session = sessions.Sequence([COUNT] * 3).open(people(), ledger=ledger, account="team", key="k")
+    session = sessions.SequenceSpec([COUNT] * 3).open(people(), ledger=ledger, account="team", key="k")
     (before,) = ledger.status("team")["accounts"]
     told = [forked(lambda: session.ask(COUNT)) for _ in range(200 if full else 12)]
     numbers = [one for one in told if isinstance(one, float)]
@@ -90,28 +90,28 @@ def test_forks_of_a_stored_session_share_its_state(ledger: cp.Ledger, full: bool
 
 
 def test_a_name_stands_for_one_answer(ledger: cp.Ledger) -> None:
-    session = sessions.Sequence([COUNT] * 2).open(people(), ledger=ledger, account="team", key="k")
+    session = sessions.SequenceSpec([COUNT] * 2).open(people(), ledger=ledger, account="team", key="k")
     own = session.ask(COUNT, name="q1")
     assert {forked(lambda: session.ask(COUNT, name="q1")) for _ in range(5)} == {own}
     # Opened again, by another process or after a crash, it is the same session.
-    again = sessions.Sequence([COUNT] * 2).open(people(), ledger=ledger, account="team", key="k")
+    again = sessions.SequenceSpec([COUNT] * 2).open(people(), ledger=ledger, account="team", key="k")
     assert again.answered == 1 and again.ask(COUNT, name="q1") == own
     assert again.ask(COUNT, name="q2") != own and session.exhausted
     assert session.ask(COUNT, name="q1") == own
-    with pytest.raises(cp.SessionEnded):
+    with pytest.raises(cp.SessionEndedError):
         session.ask(COUNT, name="q3")
-    with pytest.raises(cp.InvalidArgument, match="there is no ledger"), sessions.Sequence([COUNT]).open(people()) as alone:
+    with pytest.raises(cp.InvalidArgumentError, match="there is no ledger"), sessions.SequenceSpec([COUNT]).open(people()) as alone:
         alone.ask(COUNT, name="q1")
 
 
 def test_threads_share_its_state(ledger: cp.Ledger) -> None:
-    session = sessions.Sequence([COUNT] * 4).open(people(), ledger=ledger, account="team", key="k")
+    session = sessions.SequenceSpec([COUNT] * 4).open(people(), ledger=ledger, account="team", key="k")
     told: list[float | list[float]] = []
 
     def work() -> None:
         try:
             told.append(session.ask(COUNT))
-        except cp.SessionEnded:
+        except cp.SessionEndedError:
             pass
 
     threads = [threading.Thread(target=work) for _ in range(12)]
@@ -150,9 +150,9 @@ def test_a_fork_that_ends_leaves_its_parent_s_connection(ledger: cp.Ledger, tmp_
 
 
 def test_several_are_paid_for_together_or_not_at_all(ledger: cp.Ledger) -> None:
-    two = {name: sessions.SparseVector(0.6, answers=1, threshold=9) for name in ("ann", "bob")}
+    two = {name: sessions.SparseVectorSpec(0.6, answers=1, threshold=9) for name in ("ann", "bob")}
     (before,) = ledger.status("team")["accounts"]
-    with pytest.raises(cp.Refused):
+    with pytest.raises(cp.errors.RefusedError):
         sessions.concurrent(two, people(), ledger=ledger, account="team", key="both")
     assert ledger.status("team")["accounts"] == [before]
 
@@ -170,12 +170,12 @@ data = noise.Data([1.0] * 1000, adjacency="add-remove")
 ledger = cp.Ledger(url)
 if key.endswith("own"):
     each = noise.laplace(1e6)
-    own = sessions.Own("own", cp.ApproxDP(number * 1e-6), start=lambda data, random: 0,
+    own = sessions.CustomMechanism("own", cp.ApproxDP(number * 1e-6), start=lambda data, random: 0,
         answer=lambda asked, question, random: (each.release(1000).value, asked + 1))
     session = own.open(data, ledger=ledger, account="team", key=key)
     question = "how many"
 else:
-    session = sessions.Sequence([count] * number).open(data, ledger=ledger, account="team", key=key)
+    session = sessions.SequenceSpec([count] * number).open(data, ledger=ledger, account="team", key=key)
     question = count
 
 def ask(one):

@@ -40,7 +40,7 @@ for after in (0.1, 0.2, 0.35, 0.5, 0.8):
         while True:
             try:
                 {call}
-            except cp.ToleranceNotMet:
+            except cp.errors.ToleranceNotMetError:
                 pass
     except KeyboardInterrupt:
         print(time.process_time() - start - after)
@@ -77,9 +77,9 @@ def test_progress() -> None:
     deltas = np.geomspace(1e-10, 1e-2, 1_000_000)
     plan.epsilon(deltas, progress=told)
     assert seen and all(0 <= done <= 1 for done in seen)
-    with pytest.raises(cp.Stopped):
+    with pytest.raises(cp.StoppedError):
         plan.epsilon(deltas, progress=lambda done: False)
-    with pytest.raises(cp.Stopped):
+    with pytest.raises(cp.StoppedError):
         cp.plan_study(eval(STUDY), progress=lambda done: False)
 
     def fails(done: float) -> None:

@@ -273,14 +273,14 @@ def test_charges_are_the_rust_librarys_to_the_last_bit(full: bool) -> None:
         add(noise.Query.quantiles([0.25, "1/2"], edges).exponential(1 / scale).run(data).releases,
             recipe={"query": {"quantiles": shares}, "style": {"exponential": {"epsilon": 1 / scale}}}, **about)
         gate = dict(epsilon=1 / scale, answers=whole, threshold=real, reach=1.0, grid=0)
-        add(sessions.SparseVector(1 / scale, answers=whole, threshold=real).open(data).releases,
+        add(sessions.SparseVectorSpec(1 / scale, answers=whole, threshold=real).open(data).releases,
             interactive={"sparse-vector": {"gate": gate, "values": False}}, **about)
-        add(sessions.SparseVector(1 / scale, answers=whole, threshold=real, values=True, reach=2.5, grid=0.25).open(data).releases,
+        add(sessions.SparseVectorSpec(1 / scale, answers=whole, threshold=real, values=True, reach=2.5, grid=0.25).open(data).releases,
             interactive={"sparse-vector": {"gate": {**gate, "reach": 2.5, "grid": -2}, "values": True}}, **about)
-        add(sessions.GuessAndCheck(1 / scale, corrections=whole, tolerance=real).open(data).releases,
+        add(sessions.GuessAndCheckSpec(1 / scale, corrections=whole, tolerance=real).open(data).releases,
             interactive={"guess-and-check": gate}, **about)
         mean = {"query": {"mean": ends}, "style": {"gaussian": {"multiplier": scale}}}
-        add(sessions.Sequence([noise.Query.mean(bounds).gaussian(scale)] * 2).open(data).releases,
+        add(sessions.SequenceSpec([noise.Query.mean(bounds).gaussian(scale)] * 2).open(data).releases,
             interactive={"sequence": [mean, mean]}, **about)
     asked_text = "".join(text + "\n" for text, _, _ in cases)
     told = subprocess.run([BITS], input=asked_text, capture_output=True, text=True, check=True).stdout.splitlines()
@@ -365,7 +365,7 @@ def test_what_is_not_legal_is_refused() -> None:
         (lambda: noise.geometric(2.0**60).release(np.zeros(3, dtype=int)), "scale is .*legal: at most 2.50 with an array"),
         (lambda: noise.Data([1.0], adjacency="both"), "adjacency is \"both\"; legal"),  # type: ignore[arg-type]
         (lambda: noise.Data([1.0], adjacency="replace", records=0), "records is 0; legal"),
-        (lambda: noise.Data([1.0], adjacency="replace", part="north"), "legal: parts of data of add-remove"),
+        (lambda: noise.Data([1.0], adjacency="replace", part="north"), "legal: parts under add-remove"),
         (lambda: noise.Data(np.zeros((2, 2)), adjacency="replace"), "values has 2 dimensions; legal: 1"),
         (lambda: noise.Data.table([[1.0], [1.0, 2.0]], adjacency="replace"), "a column has 2 entries"),
         (lambda: noise.Query.sum((1.0, 0.0)), "bounds is 1 to 0; legal"),
@@ -378,12 +378,12 @@ def test_what_is_not_legal_is_refused() -> None:
         (lambda: noise.Query.count().exponential(1.0), "exponential for a count; legal: a quantile"),
         (lambda: noise.Query.quantile(0.5, [1.0]).laplace(1.0), "laplace for a quantile; legal: exponential"),
         (lambda: noise.measure(noise.Data([1.0], adjacency="replace"), noise.Query.count(), "cauchy", 1.0), "noise is \"cauchy\"; legal"),  # type: ignore[arg-type]
-        (lambda: noise.Query.mean((0, 1)).gaussian(2.0).under("replace").run(noise.Data([1.0], adjacency="add-remove")), "made for data of"),
-        (lambda: noise.Query.covariance((0, 1), (0, 1)).laplace(1.0).run(noise.Data([1.0], adjacency="replace")), "asked about 2 columns of data that have 1"),
+        (lambda: noise.Query.mean((0, 1)).gaussian(2.0).under("replace").run(noise.Data([1.0], adjacency="add-remove")), "the data's relation is"),
+        (lambda: noise.Query.covariance((0, 1), (0, 1)).laplace(1.0).run(noise.Data([1.0], adjacency="replace")), "the query is about 2 columns, the data have 1"),
         (lambda: noise.Data.of_people(["a"], [[1.0]], key=b"short", adjacency="replace"), "key has 5 bytes; legal: 32"),
         (lambda: noise.Data.of_people(["a"], [[1.0, 2.0]], key=noise.secret(), adjacency="replace"), "a column has 2 entries"),
     ]:
-        with pytest.raises(cp.InvalidArgument, match=text):
+        with pytest.raises(cp.InvalidArgumentError, match=text):
             wrong()
 
 
@@ -478,14 +478,14 @@ def test_nobody_has_more_records_than_is_said() -> None:
         with pytest.raises(TypeError, match="people has items of type .*; legal: all texts, or all whole numbers"):
             noise.Data.of_people(wrong, [[1, 1, 1]], key=key, adjacency="add-remove")  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="people has items of type"):
-            noise.Keyed(wrong, ["a", "b", "c"], secret=key, adjacency="add-remove")  # type: ignore[arg-type]
+            noise.KeyedData(wrong, ["a", "b", "c"], secret=key, adjacency="add-remove")  # type: ignore[arg-type]
 
 
 def test_keys_of_enough_people_are_released() -> None:
     key = noise.secret()
     people = [f"p{i}" for i in range(300)]
     words = ["rain"] * 200 + ["sun"] * 99 + ["secret"]
-    data = noise.Keyed(people, words, secret=key, adjacency="add-remove")
+    data = noise.KeyedData(people, words, secret=key, adjacency="add-remove")
     counts = noise.key_counts("laplace", 20.0, 1e-12, adjacency="add-remove")
     reply = counts.run(data)
     # Noise of scale 1/20 is no more than 2 but once in e^60; what one person has is released once in 10^12.
@@ -498,15 +498,15 @@ def test_keys_of_enough_people_are_released() -> None:
     assert decay ** (counts.threshold - 1) / (1 + decay) <= leak.delta <= 1e-12
     assert counts.half_width(0.95) == reply.accuracy(0.95) and counts.released_from(0.95) >= counts.threshold
     # Whoever has many keys is counted with one.
-    many = noise.Keyed(["ann"] * 3, ["a", "b", "c"], secret=key, adjacency="add-remove", records=1)
+    many = noise.KeyedData(["ann"] * 3, ["a", "b", "c"], secret=key, adjacency="add-remove", records=1)
     assert noise.key_counts("gaussian", 1.0, 0.4, adjacency="add-remove").run(many).releases
     for wrong, text in [
         (lambda: noise.key_counts("staircase", 1.0, 1e-8, adjacency="replace"), "noise is \"staircase\"; legal"),  # type: ignore[arg-type]
         (lambda: noise.key_counts("laplace", 1.0, 0.0, adjacency="replace"), "delta is 0; legal"),
-        (lambda: noise.Keyed(["a"], ["x", "y"], secret=key, adjacency="replace"), "keys has 2 entries"),
-        (lambda: noise.key_counts("laplace", 1.0, 1e-8, adjacency="replace").run(data), "made for data of"),
+        (lambda: noise.KeyedData(["a"], ["x", "y"], secret=key, adjacency="replace"), "keys has 2 entries"),
+        (lambda: noise.key_counts("laplace", 1.0, 1e-8, adjacency="replace").run(data), "the data's relation is"),
     ]:
-        with pytest.raises(cp.InvalidArgument, match=text):
+        with pytest.raises(cp.InvalidArgumentError, match=text):
             wrong()
 
 

@@ -58,13 +58,13 @@ def test_one_by_one_and_all_at_once_agree(full: bool) -> None:
         plan = some_plan(rng)
         try:
             many = plan.epsilon(deltas)
-        except cp.ToleranceNotMet:
+        except cp.errors.ToleranceNotMetError:
             continue
         for delta, lower, upper in zip(deltas, many.lower, many.upper, strict=True):
             try:
                 one = plan.epsilon(float(delta))
                 assert (one.lower, one.upper) == (lower, upper)
-            except cp.NoFiniteEpsilon:
+            except cp.errors.NoFiniteEpsilonError:
                 assert lower == upper == np.inf
 
 

@@ -21,7 +21,7 @@ from counterpoint import noise, sessions
 PEOPLE = [31.0, 45.0, 27.0, 62.0, 38.0]
 
 
-def counter(most: int, name: str = "counter") -> sessions.Own:
+def counter(most: int, name: str = "counter") -> sessions.CustomMechanism:
     """Counts those above an age, with fresh noise each time, so many times."""
     each = noise.geometric(scale=1000)
 
@@ -33,7 +33,7 @@ def counter(most: int, name: str = "counter") -> sessions.Own:
         count = each.release(sum(age >= question for age in PEOPLE)).value
         return count, state if state["left"] else None
 
-    return sessions.Own(name, cp.ApproxDP("0.001") * most, start=start, answer=answer)
+    return sessions.CustomMechanism(name, cp.ApproxDP("0.001") * most, start=start, answer=answer)
 
 
 
@@ -50,7 +50,7 @@ def test_it_is_charged_once_and_goes_on_where_it_is(ledger: cp.Ledger) -> None:
         assert session.ask(30) != first
         session.ask(20)
         assert session.exhausted
-        with pytest.raises(cp.SessionEnded):
+        with pytest.raises(cp.SessionEndedError):
             again.ask(10)
     (team,) = ledger.status("team")["accounts"]
     assert team["charges"] == 1 and team["spent"]["main"] == "0.003"
@@ -71,10 +71,10 @@ def test_what_it_may_not_cost_is_refused_before_it_is_run(ledger: cp.Ledger) -> 
     def start(data: Any, random: Any) -> Any:
         raise AssertionError("it was run")
 
-    dear = sessions.Own("dear", cp.ApproxDP(2.1), start=start, answer=lambda *_: (0, None))
-    with pytest.raises(cp.Refused):
+    dear = sessions.CustomMechanism("dear", cp.ApproxDP(2.1), start=start, answer=lambda *_: (0, None))
+    with pytest.raises(cp.errors.RefusedError):
         dear.open(PEOPLE, ledger=ledger, account="team", key="k")
-    with pytest.raises(cp.InvalidArgument):
+    with pytest.raises(cp.InvalidArgumentError):
         sessions.concurrent({"dear": dear}, {"dear": PEOPLE})
     # Data of another relation than the account's.
     with pytest.raises(cp.LedgerError):
@@ -94,14 +94,14 @@ def test_a_failure_is_an_outcome_and_ends_it(ledger: cp.Ledger, reply: Any) -> N
             raise reply
         return reply, state
 
-    session = sessions.Own("fails", cp.ApproxDP(0.1), start=lambda *_: 0, answer=answer)
+    session = sessions.CustomMechanism("fails", cp.ApproxDP(0.1), start=lambda *_: 0, answer=answer)
     open = session.open(PEOPLE, ledger=ledger, account="team", key="k")
     with pytest.raises(BaseException) as failure:
         open.ask(1)
-    assert not isinstance(failure.value, cp.SessionEnded)
+    assert not isinstance(failure.value, cp.SessionEndedError)
     # Nobody tries again until it does not fail.
     for again in (open, session.open(PEOPLE, ledger=ledger, account="team", key="k")):
-        with pytest.raises(cp.SessionEnded):
+        with pytest.raises(cp.SessionEndedError):
             again.ask(1)
     assert calls == [1]
 
@@ -118,13 +118,13 @@ def test_a_failure_and_an_answer_are_not_of_one_state(ledger: cp.Ledger) -> None
             raise ValueError(f"after {state}")
         return state, state + 1
 
-    own = sessions.Own("fails", cp.ApproxDP(0.1), start=lambda *_: 0, answer=answer)
+    own = sessions.CustomMechanism("fails", cp.ApproxDP(0.1), start=lambda *_: 0, answer=answer)
     open, other = (own.open(PEOPLE, ledger=ledger, account="team", key="k") for _ in range(2))
     with pytest.raises(ValueError, match="after 1"):
         open.ask("fail")
     assert calls == [(0, "fail"), (0, "number"), (1, "fail")]
     # Of two that fail one is told so, and the other that the session is over.
-    with pytest.raises(cp.SessionEnded):
+    with pytest.raises(cp.SessionEndedError):
         other.ask("number")
     ledger.verify()
 
@@ -137,7 +137,7 @@ def test_an_interrupt_leaves_it_as_it_is(ledger: cp.Ledger) -> None:
             raise raised.pop()
         return question, state
 
-    session = sessions.Own("slow", cp.ApproxDP(0.1), start=lambda *_: 0, answer=answer)
+    session = sessions.CustomMechanism("slow", cp.ApproxDP(0.1), start=lambda *_: 0, answer=answer)
     with session.open(PEOPLE, ledger=ledger, account="team", key="k") as open:
         with pytest.raises(KeyboardInterrupt):
             open.ask(7)
@@ -146,7 +146,7 @@ def test_an_interrupt_leaves_it_as_it_is(ledger: cp.Ledger) -> None:
 
 def test_many_ask_one_state_and_every_answer_has_its_own(ledger: cp.Ledger) -> None:
     """Each reply is the state's number: two that are alike were answered from one state."""
-    own = sessions.Own(
+    own = sessions.CustomMechanism(
         "numbers", cp.ApproxDP(0.1), start=lambda *_: 0, answer=lambda state, question, random: (state, state + 1)
     )
     open = own.open(PEOPLE, ledger=ledger, account="team", key="k")
@@ -163,12 +163,12 @@ def test_a_mechanism_may_use_the_ledger_that_keeps_it(ledger: cp.Ledger) -> None
     def answer(state: Any, question: Any, random: Any) -> Any:
         return ledger.status("team")["accounts"][0]["charges"], state
 
-    own = sessions.Own("nested", cp.ApproxDP(0.1), start=lambda *_: 0, answer=answer)
+    own = sessions.CustomMechanism("nested", cp.ApproxDP(0.1), start=lambda *_: 0, answer=answer)
     assert own.open(PEOPLE, ledger=ledger, account="team", key="k").ask(None) == 1
 
 
 def test_states_are_not_in_what_auditors_are_given(ledger: cp.Ledger) -> None:
-    own = sessions.Own(
+    own = sessions.CustomMechanism(
         "secret", cp.ApproxDP(0.1), start=lambda *_: "hidden in it", answer=lambda state, question, random: (1, state)
     )
     own.open(PEOPLE, ledger=ledger, account="team", key="k").ask(0)
@@ -178,7 +178,7 @@ def test_states_are_not_in_what_auditors_are_given(ledger: cp.Ledger) -> None:
 def test_ours_and_theirs_are_asked_in_any_order(ledger: cp.Ledger) -> None:
     ages = noise.Data(PEOPLE, adjacency="add-remove")
     count = noise.Query.count()
-    both = {"own": counter(2), "gate": sessions.SparseVector(0.1, answers=1, threshold=1e6)}
+    both = {"own": counter(2), "gate": sessions.SparseVectorSpec(0.1, answers=1, threshold=1e6)}
     with sessions.concurrent(both, ages, ledger=ledger, account="team", key="k") as open:
         open["own"].ask(30)
         assert not open["gate"].ask(count)
@@ -194,7 +194,7 @@ from counterpoint import ApproxDP, sessions
 def answer(state, question, random):
     return [state, question], state + 1 if state < 2 else None
 
-sessions.Own("program", ApproxDP(0.1), start=lambda data, random: len(data), answer=answer).serve(sys.argv[1:])
+sessions.CustomMechanism("program", ApproxDP(0.1), start=lambda data, random: len(data), answer=answer).serve(sys.argv[1:])
 """
 
 

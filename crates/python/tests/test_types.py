@@ -46,10 +46,10 @@ LINES = [
     ('reply: cp.noise.Reply = cp.noise.measure(data, cp.noise.Query.count(), "laplace", 0.5)', None),
     ('cp.noise.measure(data, cp.noise.Query.count(), "laplce", 0.5)', "arg-type"),
     ("cp.noise.geometric(scale=2.0, sensitivty=1)", "call-arg"),
-    ("gate = cp.sessions.SparseVector(0.5, answers=2, threshold=1).open(data)", None),
+    ("gate = cp.sessions.SparseVectorSpec(0.5, answers=2, threshold=1).open(data)", None),
     ("above: bool = gate.ask(cp.noise.Query.count()).above", None),
     ("gate.ask(3)", "arg-type"),
-    ("cp.sessions.SparseVector(0.5, answer=2, threshold=1)", "call-arg"),
+    ("cp.sessions.SparseVectorSpec(0.5, answer=2, threshold=1)", "call-arg"),
 ]
 
 
@@ -73,13 +73,13 @@ def test_the_names_are_the_librarys() -> None:
     def legal(refused: cp.CounterpointError) -> set[str]:
         return set(re.findall(r"[\w-]+", str(refused).partition("legal: ")[2]))
 
-    with pytest.raises(cp.InvalidArgument) as route:
+    with pytest.raises(cp.InvalidArgumentError) as route:
         plan.epsilon(1e-6, route="fast")  # type: ignore[call-overload]
     assert set(get_args(names.Route)) == legal(route.value)
-    with pytest.raises(cp.InvalidArgument) as unknown:
+    with pytest.raises(cp.InvalidArgumentError) as unknown:
         cp.calibrate(cp.Gaussian(1.0), "noise", epsilon=1, delta=0)  # type: ignore[arg-type]
     assert set(get_args(names.Unknown)) == legal(unknown.value)
-    with pytest.raises(cp.InvalidArgument) as adjacency:
+    with pytest.raises(cp.InvalidArgumentError) as adjacency:
         cp.compose([cp.Gaussian(1.0)], adjacency="both")  # type: ignore[arg-type]
     assert set(get_args(names.Adjacency)) == legal(adjacency.value) - {"or"}
     # A theorem of ours has a source.
@@ -133,7 +133,7 @@ def test_calibrations_need_no_dummy() -> None:
         (lambda: cp.Laplace(1.0, count=cp.UNKNOWN) * 3, "count is unknown, and is multiplied; legal"),
         (lambda: cp.Plan([step]), "UNKNOWN"),
     ]:
-        with pytest.raises(cp.InvalidArgument, match=text):
+        with pytest.raises(cp.InvalidArgumentError, match=text):
             wrong()
     with pytest.raises(TypeError):
         float(step.sigma)

@@ -1,17 +1,19 @@
-//! What is public about a table, and what may be asked of it.
+//! The public description of a table, and the questions that may be asked of it.
 //!
-//! A [`Table`] is described by its owner. A [`Question`] filters, groups and aggregates; it is written as JSON,
-//! as a subset of SQL ([`sql`](question::sql)) or as a statistic of a study. [`Question::check`] says whether it is legal and
-//! how far one person can move its answer, by what is public alone: no data are looked at here.
+//! The owner describes a [`Table`]. A [`Question`] filters, groups and aggregates its rows; it is written as JSON, as a
+//! subset of SQL ([`sql`](question::sql)) or as a statistic of a study. [`Question::check`] decides from the public
+//! description alone whether the question is legal and how far one person can move its answer. This crate reads no
+//! data.
 
 mod checked;
-mod illegal;
+mod error;
 pub mod public;
 pub mod question;
 
 pub use checked::{
-    Checked, Grouping, MOST_AGGREGATES, MOST_CELLS, MOST_PLACES, Part, Spend, number, part, recipe,
+    CheckedAggregate, CheckedQuestion, GroupColumn, MOST_AGGREGATES, MOST_CELLS, MOST_PLACES,
+    Spend, check_aggregate, noisy_query, number_column,
 };
-pub use illegal::Illegal;
+pub use error::QuestionError;
 pub use public::Table;
 pub use question::Question;

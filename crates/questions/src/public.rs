@@ -1,5 +1,5 @@
-//! What is public about a table. Nothing else decides whether a question is legal, what it costs, how much noise its
-//! answer gets and which keys are answered.
+//! The public description of a table. It alone decides whether a question is legal, what the question costs, how much
+//! noise its answer gets and which keys are answered.
 
 use counterpoint::{Adjacency, Relation};
 use counterpoint_mechanisms::Bounds;
@@ -13,15 +13,15 @@ pub const MOST_CODES: usize = 100;
 /// The most categories of a column.
 pub const MOST_CATEGORIES: usize = 10_000;
 
-/// Something about a table that cannot be.
+/// A table's description has an illegal value.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{place}: {problem}; legal: {legal}")]
 pub struct PublicError {
-    /// Where, in words.
+    /// The table, and the column if one is concerned.
     pub place: String,
-    /// What is wrong.
+    /// The problem, in words.
     pub problem: String,
-    /// What would be right.
+    /// The legal values.
     pub legal: &'static str,
 }
 
@@ -31,7 +31,7 @@ impl PublicError {
     }
 }
 
-/// A category: what a column may hold, and what answers are given for.
+/// A category: a value that a column may hold and that answers are grouped by.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Key {
@@ -50,34 +50,35 @@ impl std::fmt::Display for Key {
     }
 }
 
-/// What a column holds.
+/// The declared kind of a column's values.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
-    /// Numbers, clamped to bounds wherever they are added up.
+pub enum ColumnKind {
+    /// Numbers. They are clamped to the bounds before they are added up.
     Number(Bounds),
-    /// One of a list.
+    /// Categories from this list.
     Category(Vec<Key>),
 }
 
-/// A column as it is declared.
+/// A declared column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Its name in questions.
+    /// The column's name in questions.
     pub name: String,
-    /// Its name in the source.
+    /// The column's name in the source.
     pub from: String,
-    /// What it holds.
-    pub kind: Kind,
-    /// Whether no value is missing. One that is missing all the same is added up as the lower bound.
+    /// The kind of the column's values.
+    pub kind: ColumnKind,
+    /// True if the owner declares that no value is missing. A value that is missing nevertheless counts as the lower
+    /// bound.
     pub complete: bool,
-    /// The number that is used in place of a missing value, if rows without a value are used.
+    /// The number that replaces a missing value; `None` if rows without a value are left out.
     pub instead: Option<f64>,
     /// Numbers that stand for a missing value.
     pub codes: Vec<f64>,
 }
 
 impl Column {
-    /// The value of a row after missing codes and the number that is used instead are applied.
+    /// Applies the missing codes and the replacement for missing values to the value of a row.
     #[must_use]
     pub fn value(&self, read: Option<f64>) -> Option<f64> {
         let is_code =
@@ -86,31 +87,31 @@ impl Column {
     }
 }
 
-/// What is done with rows whose value is missing, as it is written.
+/// The treatment of rows whose value is missing, as written by the owner.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum MissingText {
-    /// This number is used in place of the value.
+    /// This number replaces the missing value.
     Number(f64),
-    /// `skip`: such rows are left out, as in SQL.
+    /// `skip`: rows without a value are left out, as in SQL.
     Word(String),
 }
 
-/// A code that stands for a missing value, as it is written.
+/// A code that stands for a missing value, as written by the owner.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum CodeText {
     /// A number.
     Number(f64),
-    /// A text. It is no number, and no category unless it is declared: it is missing in any case.
+    /// A text. A text is missing anyway in a column of numbers, and unless it is a declared category.
     Text(String),
 }
 
-/// A column as it is written.
+/// A column, as written by the owner.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ColumnText {
-    /// Its name.
+    /// The column's name in questions.
     pub name: String,
     /// The bounds of a column of numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -118,25 +119,26 @@ pub struct ColumnText {
     /// The categories of a column of categories.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<Key>>,
-    /// Whether no value of a column of numbers is missing, so that the number of values that are used is that of rows.
+    /// True if no value of a column of numbers is missing, so that the number of values equals the number of rows.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub complete: bool,
-    /// Its name in the source, if that is another.
+    /// The column's name in the source, if it differs from `name`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// What is done with rows whose value is missing: `skip`, the default, or a number to use instead.
+    /// The treatment of rows whose value is missing: `skip` (the default), or a number that replaces the value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<MissingText>,
     /// Values that stand for a missing one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_codes: Vec<CodeText>,
-    /// What a release does about values that are neither declared nor missing: `skip` uses none of them. Without it they are an error.
+    /// The treatment in a release of values that are neither declared nor missing: `skip` leaves them out. Without
+    /// `others` they are an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<String>,
 }
 
 impl ColumnText {
-    /// A column of which only the name is said.
+    /// Creates a column with a name and nothing else.
     #[must_use]
     pub fn named(name: &str) -> Self {
         Self {
@@ -152,27 +154,27 @@ impl ColumnText {
     }
 }
 
-/// What is public about a table, as it is written.
+/// A table's description, as written by the owner.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableText {
-    /// Its name in questions.
+    /// The table's name in questions.
     pub name: String,
-    /// The column that says whose a row is. Without it a row is a person.
+    /// The column that identifies the person of a row. Without it each row is a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,
-    /// How many rows a person may contribute to an answer.
+    /// The largest number of rows that a person contributes to an answer.
     #[serde(default = "one")]
     pub rows: u64,
-    /// The column that numbers each person's rows from 1 on: the first of them are used.
+    /// The column that numbers each person's rows from 1. The rows with the lowest numbers are used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row_number: Option<String>,
-    /// How many groups a person may contribute to, where answers are given for groups.
+    /// The largest number of groups that a person contributes to, where answers are given by group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<u64>,
-    /// What neighbours are: `add-remove` or `replace`.
+    /// The adjacency: `add-remove` or `replace`.
     pub adjacency: String,
-    /// About how many people there are, if that is public: for errors that depend on it.
+    /// The approximate number of people, if it is public. Errors that depend on it are computed from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub people: Option<u64>,
     /// The columns.
@@ -184,7 +186,7 @@ fn one() -> u64 {
     1
 }
 
-/// What is public about a table.
+/// The checked public description of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     text: TableText,
@@ -192,7 +194,7 @@ pub struct Table {
     columns: Vec<Column>,
 }
 
-/// Whether a text is a name that means the same to everybody: `[A-Za-z_][A-Za-z0-9_]*`.
+/// True if a text is a name that every engine reads alike: `[A-Za-z_][A-Za-z0-9_]*`, up to 63 bytes.
 #[must_use]
 pub fn is_name(text: &str) -> bool {
     let part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
@@ -201,15 +203,15 @@ pub fn is_name(text: &str) -> bool {
         && text.bytes().all(part)
 }
 
-/// What a name may be, in words.
+/// The legal names, in words.
 pub const LEGAL_NAME: &str =
     "1 to 63 letters a-z and A-Z, digits and underscores, the first no digit";
 
 impl Table {
-    /// Checks what is written.
+    /// Checks a description.
     ///
     /// # Errors
-    /// [`PublicError`], naming the place.
+    /// [`PublicError`], naming the table or column.
     pub fn new(text: TableText) -> Result<Self, PublicError> {
         let place = format!("table {:?}", text.name);
         let names = [Some(&text.name), text.person.as_ref(), text.row_number.as_ref()];
@@ -224,9 +226,9 @@ impl Table {
         }
         let mut seen = BTreeSet::new();
         for column in &text.columns {
-            // Engines do not tell A from a in names.
+            // Engines compare names without case.
             if !seen.insert(column.name.to_ascii_lowercase()) {
-                let problem = format!("column {:?} is there twice", column.name);
+                let problem = format!("column {:?} occurs twice", column.name);
                 return Err(PublicError::new(
                     place,
                     problem,
@@ -239,43 +241,43 @@ impl Table {
         Ok(Self { text, relation, columns })
     }
 
-    /// Its name.
+    /// The table's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.text.name
     }
 
-    /// The column that says whose a row is, if a person may have several.
+    /// The column that identifies the person of a row; `None` if each row is a person.
     #[must_use]
     pub fn person(&self) -> Option<&str> {
         self.text.person.as_deref()
     }
 
-    /// Which tables are its neighbours.
+    /// The neighbouring relation.
     #[must_use]
     pub fn relation(&self) -> Relation {
         self.relation
     }
 
-    /// How many rows a person contributes at most.
+    /// The largest number of rows that a person contributes.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.text.rows
     }
 
-    /// The column that numbers each person's rows, if the first of them are used.
+    /// The column that numbers each person's rows, if the rows with the lowest numbers are used.
     #[must_use]
     pub fn row_number(&self) -> Option<&str> {
         self.text.row_number.as_deref()
     }
 
-    /// How many groups a person contributes to at most.
+    /// The largest number of groups that a person contributes to.
     #[must_use]
     pub fn groups(&self) -> u64 {
         self.text.groups.unwrap_or(self.text.rows).min(self.text.rows)
     }
 
-    /// About how many people there are, if that is public.
+    /// The approximate number of people, if it is public.
     #[must_use]
     pub fn people(&self) -> Option<u64> {
         self.text.people
@@ -287,13 +289,13 @@ impl Table {
         &self.columns
     }
 
-    /// A column by its name. Case does not matter, as in SQL.
+    /// Finds a column by its name, without regard to case, as in SQL.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))
     }
 
-    /// As it is written.
+    /// The description as written by the owner.
     #[must_use]
     pub fn text(&self) -> &TableText {
         &self.text
@@ -330,17 +332,21 @@ fn column(text: &ColumnText, place: &str) -> Result<Column, PublicError> {
     let kind = match (&text.bounds, &text.categories) {
         (Some((low, high)), None) => {
             let bounds = Bounds::new(*low, *high);
-            Kind::Number(bounds.map_err(|error| {
+            ColumnKind::Number(bounds.map_err(|error| {
                 PublicError::new(&place, error, "two finite numbers, the lower one first")
             })?)
         }
-        (None, Some(categories)) => Kind::Category(check_categories(categories, &place)?),
+        (None, Some(categories)) => ColumnKind::Category(check_categories(categories, &place)?),
         _ => {
             let legal = "bounds, or categories, and not both";
-            return Err(PublicError::new(place, "what it holds is not said", legal));
+            return Err(PublicError::new(
+                place,
+                "it has no bounds and no categories, or both",
+                legal,
+            ));
         }
     };
-    if text.complete && matches!(kind, Kind::Category(_)) {
+    if text.complete && matches!(kind, ColumnKind::Category(_)) {
         let problem = "it has categories and is declared complete";
         return Err(PublicError::new(place, problem, "complete for a column with bounds"));
     }
@@ -366,13 +372,13 @@ fn column(text: &ColumnText, place: &str) -> Result<Column, PublicError> {
     Ok(Column { name: text.name.clone(), from, kind, complete, instead, codes })
 }
 
-/// The number that is used in place of a missing value.
-fn instead(text: &ColumnText, kind: &Kind, place: &str) -> Result<Option<f64>, PublicError> {
+/// Returns the number that replaces a missing value.
+fn instead(text: &ColumnText, kind: &ColumnKind, place: &str) -> Result<Option<f64>, PublicError> {
     let legal = "\"skip\", or a number within the bounds of a column that has bounds";
     match (&text.missing, kind) {
         (None, _) => Ok(None),
         (Some(MissingText::Word(word)), _) if word == "skip" && !text.complete => Ok(None),
-        (Some(MissingText::Number(number)), Kind::Number(bounds))
+        (Some(MissingText::Number(number)), ColumnKind::Number(bounds))
             if (bounds.low()..=bounds.high()).contains(number) && !text.complete =>
         {
             Ok(Some(*number + 0.0))
@@ -386,12 +392,12 @@ fn instead(text: &ColumnText, kind: &Kind, place: &str) -> Result<Option<f64>, P
     }
 }
 
-/// The numbers among the codes that stand for a missing value.
-fn codes(text: &ColumnText, kind: &Kind, place: &str) -> Result<Vec<f64>, PublicError> {
+/// Returns the numbers among the codes that stand for a missing value.
+fn codes(text: &ColumnText, kind: &ColumnKind, place: &str) -> Result<Vec<f64>, PublicError> {
     let is_category = |code: &CodeText| {
         match (kind, code) {
-        (Kind::Category(keys), CodeText::Text(text)) => keys.contains(&Key::Text(text.clone())),
-        (Kind::Category(keys), CodeText::Number(number)) => {
+        (ColumnKind::Category(keys), CodeText::Text(text)) => keys.contains(&Key::Text(text.clone())),
+        (ColumnKind::Category(keys), CodeText::Number(number)) => {
             keys.iter().any(|key| matches!(key, Key::Whole(whole) if (*whole as f64).total_cmp(&(number + 0.0)).is_eq()))
         }
         _ => false,
@@ -430,10 +436,10 @@ fn check_categories(categories: &[Key], place: &str) -> Result<Vec<Key>, PublicE
             && !fits(text)
         {
             let problem = "a category is too long or has a control character in it";
-            return Err(PublicError::new(place, problem, "up to 200 characters that can be seen"));
+            return Err(PublicError::new(place, problem, "up to 200 printable characters"));
         }
         if !seen.insert(key) {
-            let problem = format!("category {key} is there twice");
+            let problem = format!("category {key} occurs twice");
             return Err(PublicError::new(place, problem, "different categories"));
         }
     }

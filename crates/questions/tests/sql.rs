@@ -3,7 +3,9 @@
 
 use counterpoint_questions::Question;
 use counterpoint_questions::public::{ColumnText, Key, Table, TableText};
-use counterpoint_questions::question::{Aggregate, Condition, Of, Share, Values, sql};
+use counterpoint_questions::question::{
+    Aggregate, AggregateKind, ClampedColumn, Condition, Share, sql,
+};
 
 fn table() -> Table {
     let number = ColumnText { bounds: Some((0.0, 100.0)), ..ColumnText::named("age") };
@@ -28,7 +30,7 @@ fn read(text: &str) -> Result<Question, String> {
 }
 
 /// The one aggregate of a text.
-fn of(select: &str) -> Of {
+fn of(select: &str) -> AggregateKind {
     let question = read(&format!("SELECT {select} FROM visits")).unwrap();
     let [Aggregate { of, .. }] = question.aggregates.as_slice() else { panic!("{question:?}") };
     of.clone()
@@ -40,33 +42,39 @@ fn age() -> String {
 
 #[test]
 fn every_aggregate_is_read() {
-    let values = || Values::of("age");
-    let quantiles =
-        |shares: &[f64]| Of::Quantiles { column: age(), shares: shares.to_vec(), candidates: None };
-    let clamped = Values { column: age(), bounds: Some((-1.0, 5.5)) };
+    let values = || ClampedColumn::of("age");
+    let quantiles = |shares: &[f64]| AggregateKind::Quantiles {
+        column: age(),
+        shares: shares.to_vec(),
+        candidates: None,
+    };
+    let clamped = ClampedColumn { column: age(), bounds: Some((-1.0, 5.5)) };
     let within = Share { column: age(), bounds: Some((1.0, 2.0)), keys: None };
     let keys = vec![Key::Whole(7), Key::Text("north".to_owned())];
     let chosen = Share { column: "region".to_owned(), bounds: None, keys: Some(keys) };
     for (text, wanted) in [
-        ("COUNT(*)", Of::Count),
-        ("COUNT(DISTINCT nr)", Of::People),
-        ("sum(age)", Of::Sum(values())),
-        ("AVG(CLAMP(age, -1, 5.5))", Of::Mean(clamped)),
-        ("mean((age))", Of::Mean(values())),
-        ("VAR_POP(age)", Of::Variance(values())),
-        ("STDDEV(age)", Of::Deviation(values())),
+        ("COUNT(*)", AggregateKind::Count),
+        ("COUNT(DISTINCT nr)", AggregateKind::People),
+        ("sum(age)", AggregateKind::Sum(values())),
+        ("AVG(CLAMP(age, -1, 5.5))", AggregateKind::Mean(clamped)),
+        ("mean((age))", AggregateKind::Mean(values())),
+        ("VAR_POP(age)", AggregateKind::Variance(values())),
+        ("STDDEV(age)", AggregateKind::Deviation(values())),
         ("MEDIAN(age)", quantiles(&[0.5])),
         ("QUANTILES(age, 0.1, 0.9)", quantiles(&[0.1, 0.9])),
         ("PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY age)", quantiles(&[0.25])),
         (
             "HISTOGRAM(age, 0, 50, +100)",
-            Of::Histogram { column: age(), edges: vec![0.0, 50.0, 100.0] },
+            AggregateKind::Histogram { column: age(), edges: vec![0.0, 50.0, 100.0] },
         ),
-        ("CDF(age, 18)", Of::Cdf { column: age(), edges: vec![18.0] }),
-        ("PROPORTION(age, 1, 2)", Of::Proportion(within)),
-        ("PROPORTION(region, 7, 'north')", Of::Proportion(chosen)),
-        ("CORR(age, age)", Of::Correlation { column: age(), with: age() }),
-        ("REGRESSION(age, age)", Of::Regression { column: age(), predictors: vec![age()] }),
+        ("CDF(age, 18)", AggregateKind::Cdf { column: age(), edges: vec![18.0] }),
+        ("PROPORTION(age, 1, 2)", AggregateKind::Proportion(within)),
+        ("PROPORTION(region, 7, 'north')", AggregateKind::Proportion(chosen)),
+        ("CORR(age, age)", AggregateKind::Correlation { column: age(), with: age() }),
+        (
+            "REGRESSION(age, age)",
+            AggregateKind::Regression { column: age(), predictors: vec![age()] },
+        ),
     ] {
         assert_eq!(of(text), wanted, "{text}");
     }

@@ -13,7 +13,8 @@ use counterpoint::theorem::Theorem;
 use counterpoint::{Adjacency, Count, Delta, Epsilon, Guarantee, Options, Plan, Relation};
 use counterpoint_mechanisms::{Bounds, Query};
 use counterpoint_planner::{
-    Ask, Budget, Goal, Noise, Planned, Public, Statistic, Study, Wanted, Wish, plan,
+    AccuracyTarget, Budget, Goal, Noise, PublicFacts, QueryRequest, Statistic, StatisticContent,
+    Study, StudyPlan, plan,
 };
 use counterpoint_report::plot::{Axis, Chart, Color, Figure, Line, Marker, Series, Style};
 
@@ -73,22 +74,22 @@ fn studies() -> Vec<(&'static str, Vec<Wished>)> {
 }
 
 fn relation() -> Relation {
-    Relation::one(Adjacency::Replace)
+    Relation::single_record(Adjacency::Replace)
 }
 
-fn planned(wishes: &[Wished]) -> Planned {
+fn planned(wishes: &[Wished]) -> StudyPlan {
     let statistic = |(query, error): &Wished| Statistic {
         name: String::new(),
-        ask: Ask::Query(Wanted {
+        content: StatisticContent::Query(QueryRequest {
             query: query.clone(),
             noise: None,
             confidence: CONFIDENCE,
-            wish: Wish::Error(*error),
+            target: AccuracyTarget::Error(*error),
             scale: 1.0,
             population: None,
         }),
     };
-    let public = Public { relation: relation(), rows: Some(PEOPLE), sample_of: None };
+    let public = PublicFacts { relation: relation(), rows: Some(PEOPLE), sample_of: None };
     let epsilon = Some(Epsilon::new(EPSILON).unwrap());
     let budget = Budget { epsilon, delta: Delta::new(DELTA).unwrap() };
     let statistics = wishes.iter().map(statistic).collect();
@@ -146,7 +147,7 @@ struct Compared {
 impl Compared {
     fn of((name, wishes): (&'static str, Vec<Wished>)) -> Self {
         let planned = planned(&wishes);
-        let runs = || planned.statistics.iter().map(|line| line.runs.as_ref().unwrap());
+        let runs = || planned.statistics.iter().map(|line| line.answer.as_ref().unwrap());
         Self {
             name,
             many: wishes.len(),

@@ -1,23 +1,23 @@
 use counterpoint::audit::Tally;
-use counterpoint::quantity::plain;
-use counterpoint_wire::{Audited, decimal};
+use counterpoint::quantity::format_number;
+use counterpoint_wire::{AuditAnswer, decimal};
 
-use crate::columns::Side::{Left, Right};
+use crate::columns::Align::{Left, Right};
 use crate::columns::columns;
-use crate::compose::listed;
-use crate::words::{self, TABLE_DIGITS};
+use crate::compose::aligned_rows;
+use crate::wording::{self, TABLE_DIGITS};
 
-/// The bound on epsilon, what it rests on, and whether it refutes the claim.
+/// Shows the bound on epsilon, the attacks it rests on, and if it refutes the claim.
 #[must_use]
-pub fn audit(audited: &Audited) -> String {
+pub fn audit(audited: &AuditAnswer) -> String {
     let audit = &audited.audit;
-    let confidence = plain(audit.confidence.get());
-    let head = listed([
+    let confidence = format_number(audit.confidence.get());
+    let head = aligned_rows([
         (
             "epsilon",
-            format!("at least {}", words::trimmed(&decimal::down(audit.epsilon, TABLE_DIGITS))),
+            format!("at least {}", wording::trimmed(&decimal::down(audit.epsilon, TABLE_DIGITS))),
         ),
-        ("delta", format!("{} (given)", plain(audit.delta.get()))),
+        ("delta", format!("{} (given)", format_number(audit.delta.get()))),
         ("confidence", format!("{confidence}, for all bounds at once")),
         ("claim", claim(audited)),
     ]);
@@ -37,14 +37,14 @@ pub fn audit(audited: &Audited) -> String {
     format!("{head}\n{}", columns([Left, Left, Right, Right, Right], &rows))
 }
 
-fn claim(audited: &Audited) -> String {
+fn claim(audited: &AuditAnswer) -> String {
     let Some((name, refutation)) = &audited.claim else { return "none is given".to_owned() };
     let verdict = if refutation.refuted { "refuted" } else { "not refuted" };
     let claimed = match refutation.epsilon {
-        Some(bracket) => format!("its epsilon at this delta is {}", words::certified(bracket)),
+        Some(bracket) => format!("its epsilon at this delta is {}", wording::certified(bracket)),
         None => "it has no finite epsilon at this delta".to_owned(),
     };
-    // An attack can be impossible for the plan though its bound on this epsilon is no larger than the plan's own.
+    // A plan can exclude an attack although the attack's bound on this epsilon is not above the plan's epsilon.
     let within = refutation.epsilon.is_some_and(|bracket| audited.audit.epsilon <= bracket.upper);
     let how = if refutation.refuted && within {
         "\nno test of it has both error rates so low at once: see region"
@@ -68,7 +68,7 @@ mod tests {
         let delta = Delta::new(0.0).unwrap();
         let found = certify(&[attack], delta, Confidence::new(0.95).unwrap());
         let audited =
-            Audited { attacks: vec![attack], audit: found, claim: None, warnings: Vec::new() };
+            AuditAnswer { attacks: vec![attack], audit: found, claim: None, warnings: Vec::new() };
         let text = super::audit(&audited);
         assert!(text.starts_with("epsilon     at least 0\ndelta       0 (given)\n"), "{text}");
         // The published bounds for 0 and 5 out of 10: 0.3085 and 0.8129.
@@ -84,7 +84,8 @@ mod tests {
         let found = certify(&[], delta, Confidence::new(0.95).unwrap());
         let refutation = found.refutes(&plan(), &counterpoint::Options::default()).unwrap();
         let claim = Some(("plan.toml".to_owned(), refutation));
-        let audited = Audited { attacks: Vec::new(), audit: found, claim, warnings: Vec::new() };
+        let audited =
+            AuditAnswer { attacks: Vec::new(), audit: found, claim, warnings: Vec::new() };
         let text = super::audit(&audited);
         assert!(text.contains("claim       not refuted: plan.toml\n"), "{text}");
         assert!(

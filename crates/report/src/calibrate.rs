@@ -1,27 +1,27 @@
 use counterpoint::ask::Unknown;
-use counterpoint::quantity::plain;
-use counterpoint_wire::{Calibrated, Change, name_of};
+use counterpoint::quantity::format_number;
+use counterpoint_wire::{CalibrationAnswer, Change, unknown_field_name};
 
-use crate::compose::{listed, wider};
-use crate::words;
+use crate::compose::{aligned_rows, wider};
+use crate::wording;
 
-/// How many changed releases are listed.
-const MOST: usize = 20;
+/// The most changed releases that are listed.
+const MAX_CHANGES: usize = 20;
 
-/// What value to use and where it was filled in, what it costs, and that the next one does not do.
+/// Shows the value found, the releases that use it, their total cost, and the nearest value that fails.
 #[must_use]
-pub fn calibrate(calibrated: &Calibrated) -> String {
+pub fn calibrate(calibrated: &CalibrationAnswer) -> String {
     let theorem = calibrated.theorem;
     let beyond = match calibrated.beyond {
         Some((value, cost)) => {
-            let value = plain(value);
-            // Neighbouring doubles may be too close to be told apart.
-            let told = cost.lower > calibrated.target.get();
-            let verdict = if told { "does not" } else { "is not certified to" };
-            let failing = if told { String::new() } else { failing(calibrated) };
+            let value = format_number(value);
+            // Neighbouring doubles may have costs that cannot be distinguished.
+            let is_distinguishable = cost.lower > calibrated.target.get();
+            let verdict = if is_distinguishable { "does not" } else { "is not certified to" };
+            let failing = if is_distinguishable { String::new() } else { failing(calibrated) };
             format!(
                 "{value} {verdict} meet the target: it costs\nepsilon {}{failing}",
-                words::certified(cost)
+                wording::certified(cost)
             )
         }
         None => "nothing: the value is at the end of the legal range".to_owned(),
@@ -30,26 +30,29 @@ pub fn calibrate(calibrated: &Calibrated) -> String {
         Unknown::Sigma | Unknown::Scale => "next below",
         Unknown::Epsilon | Unknown::Count => "next above",
     };
-    let certified = words::certified(calibrated.epsilon);
-    listed([
-        (name_of(calibrated.unknown), plain(calibrated.value)),
+    let certified = wording::certified(calibrated.epsilon);
+    aligned_rows([
+        (unknown_field_name(calibrated.unknown), format_number(calibrated.value)),
         ("changed", changed(calibrated)),
         ("epsilon", certified + &calibrated.wide.map(wider).unwrap_or_default()),
-        ("delta", format!("{} (given)", plain(calibrated.delta.get()))),
+        ("delta", format!("{} (given)", format_number(calibrated.delta.get()))),
         (next, beyond),
-        ("route", words::route(calibrated.route)),
+        ("route", wording::route(calibrated.route)),
         ("theorem", format!("{}\n({})", theorem.name(), theorem.source())),
-        ("setting", words::setting(theorem.setting())),
+        ("setting", wording::setting(theorem.setting())),
     ])
 }
 
-/// The releases that were changed, what they have now and had before; and how many were not.
-fn changed(calibrated: &Calibrated) -> String {
+/// Lists the changed releases with their new and old values, and counts the unchanged ones.
+fn changed(calibrated: &CalibrationAnswer) -> String {
     let changes = &calibrated.changes;
     let mut lines: Vec<String> =
-        changes.iter().take(MOST).map(|change| line(calibrated.unknown, change)).collect();
-    if changes.len() > MOST {
-        lines.push(format!("and {} more releases, in the same proportion", changes.len() - MOST));
+        changes.iter().take(MAX_CHANGES).map(|change| line(calibrated.unknown, change)).collect();
+    if changes.len() > MAX_CHANGES {
+        lines.push(format!(
+            "and {} more releases, in the same proportion",
+            changes.len() - MAX_CHANGES
+        ));
     }
     if changes.len() > 1 {
         lines.push("(their ratios are kept)".to_owned());
@@ -62,27 +65,27 @@ fn changed(calibrated: &Calibrated) -> String {
     lines.join("\n")
 }
 
-/// One release: its value now and before, and how it is run.
+/// The line of one release: its new and old value, and its sampling, count and part.
 fn line(unknown: Unknown, change: &Change) -> String {
     let name = change.name.as_ref().map(|name| format!(" {name:?}")).unwrap_or_default();
     let was = match change.was {
-        Some(was) => format!("was {}", plain(was)),
+        Some(was) => format!("was {}", format_number(was)),
         None => "was left out".to_owned(),
     };
-    let value = format!("{} {} ({was})", name_of(unknown), plain(change.value));
+    let value = format!("{} {} ({was})", unknown_field_name(unknown), format_number(change.value));
     let times = match (change.rate, change.count) {
-        (Some(rate), count) => format!(", {count} steps at rate {}", plain(rate)),
+        (Some(rate), count) => format!(", {count} steps at rate {}", format_number(rate)),
         (None, 2..) if unknown != Unknown::Count => format!(", {} times", change.count),
         (None, _) => String::new(),
     };
     format!("release {}{name}: {value}{times}", change.release)
 }
 
-/// The nearest value that provably fails, and how far away it is.
-fn failing(calibrated: &Calibrated) -> String {
+/// The nearest value that provably fails, and its distance.
+fn failing(calibrated: &CalibrationAnswer) -> String {
     match (calibrated.failing, calibrated.gap()) {
         (Some((value, _)), Some(gap)) => {
-            let value = plain(value);
+            let value = format_number(value);
             format!("\nand {value}, {gap:.1e} of it away, provably does not")
         }
         _ => "\nand no value is found that provably does not".to_owned(),
@@ -98,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_value_comes_first_then_its_cost_then_the_next() {
-        let calibrated = Calibrated {
+        let calibrated = CalibrationAnswer {
             unknown: Unknown::Sigma,
             target: Epsilon::new(2.0).unwrap(),
             value: 3.5,
@@ -132,9 +135,10 @@ next below  3.25 does not meet the target: it costs
 route       contour";
         assert!(text.starts_with(start), "{text}");
         let close = Some((3.25, Bracket { lower: 1.999_999, upper: 2.000_002 }));
-        let close = calibrate(&Calibrated { beyond: close, ..calibrated.clone() });
+        let close = calibrate(&CalibrationAnswer { beyond: close, ..calibrated.clone() });
         assert!(close.contains("3.25 is not certified to meet the target"), "{close}");
-        let last = calibrate(&Calibrated { beyond: None, unknown: Unknown::Count, ..calibrated });
+        let last =
+            calibrate(&CalibrationAnswer { beyond: None, unknown: Unknown::Count, ..calibrated });
         assert!(last.starts_with("count       3.5\n"), "{last}");
         assert!(last.contains("next above  nothing: the value is at the end"), "{last}");
     }

@@ -1,16 +1,16 @@
 use counterpoint::theorem::Bound;
-use counterpoint_wire::Composed;
+use counterpoint_wire::PlanAnswer;
 
-use crate::columns::Side::{Left, Right};
+use crate::columns::Align::{Left, Right};
 use crate::columns::columns;
 use crate::compose::answer;
-use crate::words;
+use crate::wording;
 
-/// The certified optimum beside what the named theorems charge.
+/// Shows the certified optimum beside the costs by the named theorems.
 #[must_use]
-pub fn compare(composed: &Composed) -> String {
-    let heading = ["theorem", words::asked_name(composed.question), "times optimal", "source"];
-    let upper = composed.asked.upper();
+pub fn compare(composed: &PlanAnswer) -> String {
+    let heading = ["theorem", wording::asked_name(composed.question), "times optimal", "source"];
+    let upper = composed.value.upper();
     let optimal = Bound { theorem: composed.theorem, value: Ok(upper) };
     let rows: Vec<_> = std::iter::once(heading.map(str::to_owned))
         .chain(
@@ -23,21 +23,21 @@ pub fn compare(composed: &Composed) -> String {
 }
 
 /// The pairs of KOV Theorem III.3, their deltas rounded up.
-fn pairs(composed: &Composed) -> String {
+fn pairs(composed: &PlanAnswer) -> String {
     let heading = ["epsilon", "delta"].map(str::to_owned);
     let rows = composed.pairs.iter().map(|pair| {
         let [epsilon, delta] = [pair.epsilon, pair.delta.upper];
-        [epsilon, delta].map(words::round)
+        [epsilon, delta].map(wording::round)
     });
     let rows: Vec<_> = std::iter::once(heading).chain(rows).collect();
     let source = "together (epsilon, delta)-private, and no more (Kairouz, Oh and Viswanath 2017, Theorem III.3):";
     format!("\n{source}\n{}", columns([Right, Right], &rows))
 }
 
-fn row(composed: &Composed, charge: &Bound) -> [String; 4] {
+fn row(composed: &PlanAnswer, charge: &Bound) -> [String; 4] {
     let ratio = composed.ratio(charge).map_or("-".to_owned(), |ratio| format!("{ratio:.3}"));
     let (value, last) = match &charge.value {
-        Ok(value) => (words::charge(charge.theorem, *value), charge.theorem.source().to_owned()),
+        Ok(value) => (wording::charge(charge.theorem, *value), charge.theorem.source().to_owned()),
         Err(reason) => ("-".to_owned(), format!("does not apply: {reason}")),
     };
     [charge.theorem.name().to_owned(), value, ratio, last]
@@ -49,13 +49,13 @@ mod tests {
     use counterpoint::Route;
     use counterpoint::theorem::Theorem;
     use counterpoint::{Bracket, Delta};
-    use counterpoint_wire::{Asked, Question};
+    use counterpoint_wire::{AnswerValue, Question};
 
     #[test]
     fn each_theorem_is_measured_against_the_optimum() {
-        let composed = Composed {
+        let composed = PlanAnswer {
             question: Question::EpsilonAt(Delta::new(1e-6).unwrap()),
-            asked: Asked::Bracket(Bracket { lower: 4.774_567, upper: 4.774_568 }),
+            value: AnswerValue::Bracket(Bracket { lower: 4.774_567, upper: 4.774_568 }),
             route: Route::Equal,
             theorem: Theorem::Optimal,
             wide: None,

@@ -1,13 +1,13 @@
 use counterpoint::theorem::Bound;
-use counterpoint_wire::{Asked, Composed};
+use counterpoint_wire::{AnswerValue, PlanAnswer};
 
-use crate::columns::Side::{Left, Right};
+use crate::columns::Align::{Left, Right};
 use crate::columns::columns;
-use crate::words;
+use crate::wording;
 
-/// The certified answer, then what the named theorems would have charged.
+/// Shows the certified answer and the costs by the named theorems.
 #[must_use]
-pub fn compose(composed: &Composed) -> String {
+pub fn compose(composed: &PlanAnswer) -> String {
     let mut text = answer(composed);
     if !composed.others.is_empty() {
         text.push('\n');
@@ -16,41 +16,41 @@ pub fn compose(composed: &Composed) -> String {
     text
 }
 
-/// The answer, how it was computed and what licenses it.
-pub(crate) fn answer(composed: &Composed) -> String {
-    let (given_name, given) = words::given(composed.question);
+/// The answer, its route and the theorem that licenses it.
+pub(crate) fn answer(composed: &PlanAnswer) -> String {
+    let (given_name, given) = wording::given(composed.question);
     let given = composed.given.as_ref().map_or(given, ToString::to_string);
-    let mut certified = match &composed.asked {
-        Asked::Bracket(bracket) => words::certified(*bracket),
-        // Many digits are wanted to be seen.
-        Asked::Digits { lower, upper } => format!("{upper}\n(certified: at least {lower})"),
+    let mut certified = match &composed.value {
+        AnswerValue::Bracket(bracket) => wording::certified(*bracket),
+        // All requested digits are shown.
+        AnswerValue::Digits { lower, upper } => format!("{upper}\n(certified: at least {lower})"),
     };
     certified.extend(composed.wide.map(wider));
     certified.extend(composed.share.map(met_by));
     let theorem = composed.theorem;
     let rows = [
-        (words::asked_name(composed.question), certified),
+        (wording::asked_name(composed.question), certified),
         (given_name, format!("{given} (given)")),
-        ("route", words::route(composed.route)),
+        ("route", wording::route(composed.route)),
         ("theorem", format!("{}\n({})", theorem.name(), theorem.source())),
-        ("setting", words::setting(theorem.setting())),
+        ("setting", wording::setting(theorem.setting())),
     ];
-    listed(rows)
+    aligned_rows(rows)
 }
 
-/// A line about a bracket that is wider than was aimed at.
+/// A line about a bracket that is wider than the tolerance aims at.
 pub(crate) fn wider(width: f64) -> String {
     format!("\n(wider than was aimed at: {width:.1e} of its upper end)")
 }
 
-/// A line about the exponential mechanisms that meet the lower end.
+/// A line about the exponential mechanisms that attain the lower bound.
 fn met_by(share: f64) -> String {
     let (above, below) = (share, 1.0 - share);
     format!("\n(lower end: two outcomes, losses of {above:.4} and -{below:.4} of each range)")
 }
 
-/// Names with their texts. A second line of a text stands under the first.
-pub(crate) fn listed<'a>(rows: impl IntoIterator<Item = (&'a str, String)>) -> String {
+/// Names with their texts in columns. Further lines of a text are aligned under its first line.
+pub(crate) fn aligned_rows<'a>(rows: impl IntoIterator<Item = (&'a str, String)>) -> String {
     let rows = rows.into_iter().map(|(name, text)| [name.to_owned(), text]);
     let rows: Vec<_> = rows.flat_map(continued).collect();
     columns([Left, Left], &rows)
@@ -62,12 +62,12 @@ fn continued([name, text]: [String; 2]) -> Vec<[String; 2]> {
     names.zip(text.lines().map(str::to_owned)).map(Into::into).collect()
 }
 
-fn charges(composed: &Composed) -> String {
-    let heading = ["theorem", words::asked_name(composed.question), "saving", ""];
+fn charges(composed: &PlanAnswer) -> String {
+    let heading = ["theorem", wording::asked_name(composed.question), "saving", ""];
     let rows = composed.others.iter().map(|charge| match &charge.value {
         Ok(value) => [
             charge.theorem.name().to_owned(),
-            words::charge(charge.theorem, *value),
+            wording::charge(charge.theorem, *value),
             saving(composed, *value),
             String::new(),
         ],
@@ -83,10 +83,9 @@ fn silent(charge: &Bound, reason: &str) -> [String; 4] {
     [name, "-".to_owned(), "-".to_owned(), format!("does not apply: {reason}")]
 }
 
-/// How much less than a theorem's charge the certified answer is, rounded toward
-/// none.
-fn saving(composed: &Composed, charge: f64) -> String {
-    let percent = 100.0 * (1.0 - composed.asked.upper() / charge);
+/// The saving of the certified answer compared with a theorem's cost, rounded toward zero.
+fn saving(composed: &PlanAnswer, charge: f64) -> String {
+    let percent = 100.0 * (1.0 - composed.value.upper() / charge);
     if percent.is_nan() {
         return "-".to_owned();
     }
@@ -103,10 +102,10 @@ mod tests {
     use counterpoint::{Bracket, Delta, Epsilon};
     use counterpoint_wire::Question;
 
-    fn composed() -> Composed {
-        Composed {
+    fn composed() -> PlanAnswer {
+        PlanAnswer {
             question: Question::EpsilonAt(Delta::new(1e-6).unwrap()),
-            asked: Asked::Bracket(Bracket { lower: 4.774_567, upper: 4.774_568 }),
+            value: AnswerValue::Bracket(Bracket { lower: 4.774_567, upper: 4.774_568 }),
             route: Route::Equal,
             theorem: Theorem::Optimal,
             wide: None,
@@ -149,24 +148,24 @@ kov-closed-form  4.774567   0.0 %
     #[test]
     fn a_delta_may_be_asked_and_be_zero() {
         let question = Question::DeltaAt(Epsilon::new(1.0).unwrap());
-        let asked = Asked::Bracket(Bracket::exact(0.0));
+        let value = AnswerValue::Bracket(Bracket::exact(0.0));
         let others = vec![Bound { theorem: Theorem::Basic, value: Ok(0.0) }];
-        let text = compose(&Composed { question, asked, others, ..composed() });
+        let text = compose(&PlanAnswer { question, value, others, ..composed() });
         assert!(text.starts_with("delta    0 (certified, exact)\nepsilon  1 (given)"));
         assert!(text.ends_with("basic        0       -\n"), "{text}");
     }
 
     #[test]
     fn a_wide_bracket_says_so() {
-        let text = compose(&Composed { wide: Some(0.05), ..composed() });
+        let text = compose(&PlanAnswer { wide: Some(0.05), ..composed() });
         let second = "\n         (wider than was aimed at: 5.0e-2 of its upper end)\ndelta ";
         assert!(text.contains(second), "{text}");
     }
 
     #[test]
     fn many_digits_are_said_once_each() {
-        let asked = Asked::Digits { lower: "1.25".into(), upper: "1.26".into() };
-        let text = compose(&Composed { asked, others: Vec::new(), ..composed() });
+        let value = AnswerValue::Digits { lower: "1.25".into(), upper: "1.26".into() };
+        let text = compose(&PlanAnswer { value, others: Vec::new(), ..composed() });
         let start = "epsilon  1.26\n         (certified: at least 1.25)\ndelta    1e-6 (given)\n";
         assert!(text.starts_with(start), "{text}");
     }

@@ -1,7 +1,6 @@
-//! Answers as tables and figures, for people.
+//! Formats answers as text tables, figures and pages.
 //!
-//! Upper bounds are shown rounded up and lower bounds rounded down, so that what
-//! is on the page still holds.
+//! Upper bounds are rounded up and lower bounds down, so the shown numbers are valid bounds.
 
 mod audit;
 mod calibrate;
@@ -18,7 +17,7 @@ mod rules;
 mod simulate;
 mod sketch;
 pub mod ledger;
-mod words;
+mod wording;
 
 pub use audit::audit;
 pub use calibrate::calibrate;

@@ -1,23 +1,23 @@
 use counterpoint::Bracket;
-use counterpoint::quantity::plain;
+use counterpoint::quantity::format_number;
 use counterpoint_wire::{Loss, Losses, decimal};
 
-use crate::columns::Side::{Left, Right};
+use crate::columns::Align::{Left, Right};
 use crate::columns::columns;
-use crate::compose::listed;
-use crate::words::{self, TABLE_DIGITS};
+use crate::compose::aligned_rows;
+use crate::wording::{self, TABLE_DIGITS};
 
-/// More atoms than these are left to `--json`.
-const MOST_ATOMS: usize = 12;
+/// Tables of more atoms are shown by `--json` only.
+const MAX_ATOMS: usize = 12;
 
-/// The privacy loss of a plan: its moments, quantiles and distribution, and what licenses them.
+/// Shows the privacy loss of a plan: moments, quantiles and distribution, and the theorem that licenses them.
 #[must_use]
 pub fn losses(losses: &Losses) -> String {
     let theorem = losses.theorem();
     let mut blocks: Vec<String> = losses.losses.iter().map(one).collect();
-    blocks.push(listed([
+    blocks.push(aligned_rows([
         ("theorem", format!("{}\n({})", theorem.name(), theorem.source())),
-        ("setting", words::setting(theorem.setting())),
+        ("setting", wording::setting(theorem.setting())),
     ]));
     blocks.join("\n")
 }
@@ -32,14 +32,14 @@ fn one(loss: &Loss) -> String {
     let head = [("direction", direction(loss))].into_iter().chain(part).chain(rows);
     let quantiles = table(
         ["level", "loss, at least", "at most"],
-        loss.quantiles.iter().map(|(level, loss)| (plain(*level), *loss)),
+        loss.quantiles.iter().map(|(level, loss)| (format_number(*level), *loss)),
     );
     let above = table(
         ["loss", "more with probability at least", "at most"],
-        loss.above.iter().map(|(loss, mass)| (plain(*loss), *mass)),
+        loss.above.iter().map(|(loss, mass)| (format_number(*loss), *mass)),
     );
-    let mut text = format!("{}\n{quantiles}\n{above}", listed(head));
-    if let Some(atoms) = loss.atoms.as_ref().filter(|atoms| atoms.len() <= MOST_ATOMS) {
+    let mut text = format!("{}\n{quantiles}\n{above}", aligned_rows(head));
+    if let Some(atoms) = loss.atoms.as_ref().filter(|atoms| atoms.len() <= MAX_ATOMS) {
         let rows = atoms.iter().map(|(loss, mass)| (about(*loss), *mass));
         let rows = table(["every loss, about", "probability, at least", "at most"], rows);
         text += &format!("\n{rows}");
@@ -55,12 +55,12 @@ fn direction(loss: &Loss) -> String {
     words.to_owned()
 }
 
-/// The number that a narrow bracket is around.
+/// A number with a narrow bracket.
 fn about(bracket: Bracket) -> String {
     if bracket.lower <= 0.0 && 0.0 <= bracket.upper {
         return "0".to_owned();
     }
-    words::trimmed(&decimal::nearest(0.5 * (bracket.lower + bracket.upper), TABLE_DIGITS))
+    wording::trimmed(&decimal::nearest(0.5 * (bracket.lower + bracket.upper), TABLE_DIGITS))
 }
 
 /// Both ends of a bracket.
@@ -69,10 +69,10 @@ fn between(bracket: Bracket) -> String {
     if lower == upper { lower } else { format!("{lower} to {upper}") }
 }
 
-/// A number rounded outward; what is infinite says so.
+/// A number rounded outward, or a word for infinity.
 fn shown(value: f64, rounded: fn(f64, usize) -> String) -> String {
     if value.is_finite() {
-        words::trimmed(&rounded(value, TABLE_DIGITS))
+        wording::trimmed(&rounded(value, TABLE_DIGITS))
     } else if value > 0.0 {
         "infinite".to_owned()
     } else {

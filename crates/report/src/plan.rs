@@ -1,29 +1,33 @@
-//! A planned study for people.
+//! Shows a planned study.
 
-use counterpoint::quantity::plain;
-use counterpoint_planner::{Least, Line, Other};
-use counterpoint_wire::{Planned, decimal, warning_text};
+use counterpoint::quantity::format_number;
+use counterpoint_planner::{StatisticPlan, SumBound, TheoremCost};
+use counterpoint_studies::{PlannedStudy, warning_text};
+use counterpoint_wire::decimal;
 
-use crate::columns::{Side, columns};
-use crate::compose::listed;
+use crate::columns::{Align, columns};
+use crate::compose::aligned_rows;
 use crate::plot::{Bar, Bars, Color, Group};
-use crate::words;
+use crate::wording;
 
-/// Each statistic with its noise, error and own cost; what all of it costs, and what other theorems make of it.
+/// Shows each statistic with its noise, error and cost alone, the total cost, and the costs by other theorems.
 #[must_use]
-pub fn plan(planned: &Planned) -> String {
+pub fn plan(planned: &PlannedStudy) -> String {
     let planned = &planned.planned;
     let header = ["statistic", "noise", "error", "wanted", "confidence", "epsilon alone"];
     let rows: Vec<[String; 6]> = std::iter::once(header.map(str::to_owned))
         .chain(planned.statistics.iter().map(row))
         .collect();
-    let sides = [Side::Left, Side::Left, Side::Right, Side::Right, Side::Right, Side::Right];
-    let certified = words::certified(planned.cost.bracket).replacen(' ', " for all of it ", 1);
-    let mut lines =
-        vec![("epsilon", certified), ("delta", format!("{} (given)", plain(planned.delta.get())))];
+    let sides = [Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right];
+    let certified = wording::certified(planned.cost.bracket).replacen(' ', " for all of it ", 1);
+    let mut lines = vec![
+        ("epsilon", certified),
+        ("delta", format!("{} (given)", format_number(planned.delta.get()))),
+    ];
     if let Some(factor) = planned.factor {
         let (low, high) = (decimal::down(factor.lower, 5), decimal::up(factor.upper, 5));
-        let shares = |line: &Line| line.runs.as_ref().is_some_and(|runs| runs.count.is_some());
+        let shares =
+            |line: &StatisticPlan| line.answer.as_ref().is_some_and(|runs| runs.count.is_some());
         let counts = match planned.statistics.iter().any(shares) {
             true => " and these shared counts",
             false => "",
@@ -34,7 +38,7 @@ pub fn plan(planned: &Planned) -> String {
         lines.push(("factor", text));
     }
     if let Some(sum) = planned.sum {
-        let least = planned.least.as_ref().map(least).unwrap_or_default();
+        let least = planned.sum_bound.as_ref().map(least).unwrap_or_default();
         let (relative, in_units) = (decimal::up(sum.relative, 6), decimal::up(sum.in_units, 6));
         let text = format!(
             "{relative} of weighted errors, each relative to its statistic's scale; {in_units} in the statistics' units{least}"
@@ -53,7 +57,7 @@ pub fn plan(planned: &Planned) -> String {
     if let Some(text) = spares(planned) {
         lines.push(("what if", text));
     }
-    let others: Vec<String> = planned.others.iter().map(other).collect();
+    let others: Vec<String> = planned.other_theorems.iter().map(other).collect();
     if !others.is_empty() {
         lines.push(("others", others.join("\n")));
     }
@@ -61,12 +65,12 @@ pub fn plan(planned: &Planned) -> String {
         "theorem",
         format!("{}\n({})", planned.cost.theorem.name(), planned.cost.theorem.source()),
     ));
-    lines.push(("setting", words::setting(planned.cost.theorem.setting())));
-    columns(sides, &rows) + "\n" + &listed(lines)
+    lines.push(("setting", wording::setting(planned.cost.theorem.setting())));
+    columns(sides, &rows) + "\n" + &aligned_rows(lines)
 }
 
-/// What prescribed noise costs, if another kind is better by two percent or more.
-fn hint(planned: &counterpoint_planner::Planned) -> Option<String> {
+/// A hint about prescribed noise, if another kind is better by two percent or more.
+fn hint(planned: &counterpoint_planner::StudyPlan) -> Option<String> {
     let free = planned.free_choice?;
     let (what, now) = match (planned.sum, planned.factor) {
         (Some(sum), _) => ("the sum", sum.relative),
@@ -79,19 +83,19 @@ fn hint(planned: &counterpoint_planner::Planned) -> Option<String> {
     })
 }
 
-/// Statistics that will be of little use.
-fn warnings(planned: &counterpoint_planner::Planned) -> Option<String> {
-    let of = |line: &Line| {
+/// Warns about statistics with errors too large to be useful.
+fn warnings(planned: &counterpoint_planner::StudyPlan) -> Option<String> {
+    let of = |line: &StatisticPlan| {
         let warning = planned.warning(line)?;
         Some(format!("{}: {}", line.name, warning_text(warning)))
     };
     listed_some(planned.statistics.iter().filter_map(of).collect())
 }
 
-/// How far the sample may be off from the population, beside how far the answers are off from the sample.
-fn sampling(planned: &counterpoint_planner::Planned) -> Option<String> {
-    let of = |line: &Line| {
-        let error = line.runs.as_ref()?.sampling_error.filter(|error| *error > 0.0)?;
+/// The sampling error: the distance of the sample from the population, beside the errors of the answers.
+fn sampling(planned: &counterpoint_planner::StudyPlan) -> Option<String> {
+    let of = |line: &StatisticPlan| {
+        let error = line.answer.as_ref()?.sampling_error.filter(|error| *error > 0.0)?;
         Some(format!("{} {}", line.name, decimal::up(error, 4)))
     };
     let said = listed_some(planned.statistics.iter().filter_map(of).collect())?;
@@ -99,7 +103,7 @@ fn sampling(planned: &counterpoint_planner::Planned) -> Option<String> {
     Some(format!("{said}\n{last}"))
 }
 
-/// The first of a list, a line each, if there are any.
+/// The first entries of a list, one per line, if there are any.
 fn listed_some(list: Vec<String>) -> Option<String> {
     const SOME: usize = 20;
     let more = list.len().saturating_sub(SOME);
@@ -108,20 +112,20 @@ fn listed_some(list: Vec<String>) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// How small the sum can be at all.
-fn least(least: &Least) -> String {
+/// The lower bound on the weighted sum of errors.
+fn least(least: &SumBound) -> String {
     match *least {
-        Least::Proved { sum, any_noise } => {
+        SumBound::Proved { sum, any_noise } => {
             let noise = if any_noise { "any" } else { "these kinds of" };
             format!("\n(proved: with {noise} noise no less than {})", decimal::down(sum, 6))
         }
-        Least::Unknown { reason } => format!("\n(how small it can be is not proved: {reason})"),
+        SumBound::Unknown { reason } => format!("\n(how small it can be is not proved: {reason})"),
         _ => String::new(),
     }
 }
 
-/// What dropping or pinning each statistic would buy, where there are few enough to read.
-fn spares(planned: &counterpoint_planner::Planned) -> Option<String> {
+/// The effects of dropping or pinning each statistic, for a short list of statistics.
+fn spares(planned: &counterpoint_planner::StudyPlan) -> Option<String> {
     const FEW: usize = 40;
     if planned.statistics.len() > FEW {
         return None;
@@ -129,10 +133,13 @@ fn spares(planned: &counterpoint_planner::Planned) -> Option<String> {
     let (name, unit) =
         if planned.factor.is_some() { ("the others'", " times") } else { ("epsilon", "") };
     let number = |value: f64| format!("{}{unit}", decimal::up(value, 4));
-    let of = |line: &Line| {
-        let dropped = line.spare.dropped.map(|value| format!("dropped, {name} {}", number(value)));
-        let pinned =
-            line.spare.pinned.map(|value| format!("pinned at its wanted error, {}", number(value)));
+    let of = |line: &StatisticPlan| {
+        let dropped =
+            line.savings.dropped.map(|value| format!("dropped, {name} {}", number(value)));
+        let pinned = line
+            .savings
+            .pinned
+            .map(|value| format!("pinned at its wanted error, {}", number(value)));
         let said: Vec<String> = dropped.into_iter().chain(pinned).collect();
         (!said.is_empty()).then(|| format!("{} {}", line.name, said.join("; ")))
     };
@@ -140,16 +147,16 @@ fn spares(planned: &counterpoint_planner::Planned) -> Option<String> {
     (!said.is_empty()).then(|| said.join("\n") + "\n(about)")
 }
 
-/// The plan beside other theorems, and what each statistic would cost alone.
+/// A chart of the plan's cost, the costs by other theorems, and the cost of each statistic alone.
 #[must_use]
-pub fn plan_figure(planned: &Planned) -> Bars {
+pub fn plan_figure(planned: &PlannedStudy) -> Bars {
     const MOST: usize = 40;
     let planned = &planned.planned;
     let theorems = match planned.factor {
         Some(factor) => {
             let ours =
                 Bar::new("this plan", factor.upper, decimal::up(factor.upper, 4), Color::Blue);
-            let other = |other: &Other| Some((other.theorem, other.factor?));
+            let other = |other: &TheoremCost| Some((other.theorem, other.factor?));
             (
                 Group::new(
                     "Errors, as multiples of what was wanted",
@@ -161,7 +168,7 @@ pub fn plan_figure(planned: &Planned) -> Bars {
         None => {
             let upper = planned.cost.bracket.upper;
             let ours = Bar::new("this plan", upper, decimal::up(upper, 4), Color::Blue);
-            let other = |other: &Other| Some((other.theorem, other.epsilon?));
+            let other = |other: &TheoremCost| Some((other.theorem, other.epsilon?));
             (
                 Group::new("Epsilon for these errors", with_others(planned, ours, other)),
                 "of the same errors",
@@ -169,7 +176,7 @@ pub fn plan_figure(planned: &Planned) -> Bars {
         }
     };
     let alone = planned.statistics.iter().take(MOST).map(|line| {
-        let color = if line.runs.is_some() { Color::Green } else { Color::Yellow };
+        let color = if line.answer.is_some() { Color::Green } else { Color::Yellow };
         Bar::new(line.name.as_str(), line.epsilon, decimal::up(line.epsilon, 4), color)
     });
     let more = planned.statistics.len().saturating_sub(MOST);
@@ -180,7 +187,7 @@ pub fn plan_figure(planned: &Planned) -> Bars {
     let caption = format!(
         "Together epsilon {} at delta {}. Other theorems have Laplace noise {}.",
         decimal::up(planned.cost.bracket.upper, 4),
-        plain(planned.delta.get()),
+        format_number(planned.delta.get()),
         theorems.1,
     );
     Bars::new(
@@ -191,19 +198,21 @@ pub fn plan_figure(planned: &Planned) -> Bars {
 }
 
 fn with_others(
-    planned: &counterpoint_planner::Planned,
+    planned: &counterpoint_planner::StudyPlan,
     ours: Bar,
-    of: impl Fn(&Other) -> Option<(&'static str, f64)>,
+    of: impl Fn(&TheoremCost) -> Option<(&'static str, f64)>,
 ) -> Vec<Bar> {
     let bar =
         |(name, value): (&str, f64)| Bar::new(name, value, decimal::up(value, 4), Color::Orange);
-    std::iter::once(ours).chain(planned.others.iter().filter_map(of).map(bar)).collect()
+    std::iter::once(ours).chain(planned.other_theorems.iter().filter_map(of).map(bar)).collect()
 }
 
-fn row(line: &Line) -> [String; 6] {
+fn row(line: &StatisticPlan) -> [String; 6] {
     let dash = || "-".to_owned();
-    let (noise, error, wanted, confidence) = match &line.runs {
-        None if line.releases.is_empty() => ("public".to_owned(), plain(0.0), dash(), dash()),
+    let (noise, error, wanted, confidence) = match &line.answer {
+        None if line.releases.is_empty() => {
+            ("public".to_owned(), format_number(0.0), dash(), dash())
+        }
         None => ("held back".to_owned(), dash(), dash(), dash()),
         Some(runs) => (
             if runs.pinned {
@@ -216,14 +225,14 @@ fn row(line: &Line) -> [String; 6] {
             } else {
                 "depends on the data".to_owned()
             },
-            runs.wanted.map_or_else(dash, plain),
-            plain(runs.confidence),
+            runs.wanted.map_or_else(dash, format_number),
+            format_number(runs.confidence),
         ),
     };
     [line.name.clone(), noise, error, wanted, confidence, decimal::up(line.epsilon, 5)]
 }
 
-fn other(other: &Other) -> String {
+fn other(other: &TheoremCost) -> String {
     let number = |value: Option<f64>| {
         value.map_or_else(|| "nothing".to_owned(), |value| decimal::up(value, 5))
     };

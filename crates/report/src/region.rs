@@ -1,17 +1,17 @@
 use std::path::Path;
 
 use counterpoint::Bracket;
-use counterpoint::quantity::plain;
-use counterpoint::region::{Point, Verdict};
-use counterpoint_wire::{AtRate, Inclusion, PlanRegion, Regions, decimal, name_of_verdict};
+use counterpoint::quantity::format_number;
+use counterpoint::region::{ErrorRates, Verdict};
+use counterpoint_wire::{AtRate, Inclusion, PlanRegion, Regions, decimal, verdict_name};
 
-use crate::columns::Side::{Left, Right};
+use crate::columns::Align::{Left, Right};
 use crate::columns::columns;
-use crate::compose::listed;
+use crate::compose::aligned_rows;
 use crate::plot::{Area, Axis, Chart, Color, Figure, Line, Series, Style};
-use crate::words::{self, TABLE_DIGITS};
+use crate::wording::{self, TABLE_DIGITS};
 
-/// What an attacker can do with each plan's answers, and which plans allow less.
+/// Shows the error rates that an attacker can reach for each plan, and which plans allow less.
 #[must_use]
 pub fn region(regions: &Regions) -> String {
     let mut blocks: Vec<String> = regions.plans.iter().map(one).collect();
@@ -27,12 +27,12 @@ pub fn region(regions: &Regions) -> String {
 
 fn one(plan: &PlanRegion) -> String {
     let (region, theorem) = (&plan.region, plan.region.theorem());
-    let head = listed([
+    let head = aligned_rows([
         ("plan", plan.name.clone()),
-        ("total variation", words::certified(region.total_variation())),
+        ("total variation", wording::certified(region.total_variation())),
         ("boundary", boundary(plan)),
         ("theorem", format!("{}\n({})", theorem.name(), theorem.source())),
-        ("setting", words::setting(theorem.setting())),
+        ("setting", wording::setting(theorem.setting())),
     ]);
     let heading = ["false alarms", "misses, at least", "reached by a test", "advantage, at most"];
     let rows = plan.at_rates().into_iter().map(row);
@@ -52,7 +52,7 @@ fn boundary(plan: &PlanRegion) -> String {
 
 fn row(at: AtRate) -> [String; 4] {
     [
-        plain(at.false_alarm),
+        format_number(at.false_alarm),
         decimal::down(at.miss.lower, TABLE_DIGITS),
         decimal::up(at.miss.upper, TABLE_DIGITS),
         decimal::up(at.advantage.upper, TABLE_DIGITS),
@@ -69,11 +69,11 @@ fn compared(regions: &Regions, inclusion: &Inclusion) -> [String; 4] {
             format!("no test of it misses more than {} less", decimal::up(upper, 3))
         }
     };
-    let verdict = name_of_verdict(inclusion.verdict).to_owned();
+    let verdict = verdict_name(inclusion.verdict).to_owned();
     [name(inclusion.plan), name(inclusion.within), verdict, how]
 }
 
-/// The regions over each other, on KOV's axes, each under the name of its plan's file.
+/// Draws the regions in one chart, with KOV's axes; each has the name of its plan's file.
 #[must_use]
 pub fn region_figure(regions: &Regions) -> Figure {
     let axis = |label: &str| Axis::new(label).range(0.0, 1.0);
@@ -101,11 +101,11 @@ pub fn region_figure(regions: &Regions) -> Figure {
     Figure::new("What an attacker can do", caption, [chart])
 }
 
-fn curve(points: &[Point]) -> Vec<(f64, f64)> {
+fn curve(points: &[ErrorRates]) -> Vec<(f64, f64)> {
     points.iter().map(|point| (point.miss(), point.false_alarm())).collect()
 }
 
-/// What the plans' files are called, without folders and endings; whole where that is not enough to tell them apart.
+/// The names of the plans' files without folders and extensions, or in full if they would be equal.
 fn short_names(regions: &Regions) -> Vec<String> {
     let stem = |plan: &PlanRegion| {
         let stem = Path::new(&plan.name).file_stem().and_then(|stem| stem.to_str());
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(names, ["blind guessing", "some", "more"]);
         assert_eq!(figure.charts[0].series[1].points.len(), 3);
         assert!(figure.svg().contains(">some<"));
-        // Those of the same name in two folders are told apart.
+        // Files of the same name in two folders have different labels.
         let mut twice = regions();
         twice.plans[0].name = "a/plan.toml".into();
         twice.plans[1].name = "b/plan.toml".into();

@@ -1,25 +1,26 @@
 use counterpoint::Bracket;
-use counterpoint::quantity::plain;
+use counterpoint::quantity::format_number;
 use counterpoint_numerics::fractions::{Ratio, nearest};
 use counterpoint_papers::pair::{Events, Map, Side as Set};
-use counterpoint_wire::{
-    Answered, Divergences, FilePair, LaplaceRow, LeastDelta, LeastDeltas, Left as MonitorLeft,
-    Place, Simulated, SimulatedLaplace, SimulatedStage, SimulatedSystem, written,
+use counterpoint_studies::{
+    AnswerLaw, DeltaPoint, Divergences, FilePair, LaplaceResult, LaplaceRow, LeastDelta,
+    LeastDeltas, MonitorState, SimulationResult, StageResult, SystemResult,
 };
+use counterpoint_wire::fraction_text;
 
-use crate::columns::Side::{Left, Right};
+use crate::columns::Align::{Left, Right};
 use crate::columns::columns;
-use crate::compose::listed;
-use crate::words;
+use crate::compose::aligned_rows;
+use crate::wording;
 
-/// Rows of a table that are shown; `--json` has all.
-const MOST_ROWS: usize = 64;
-/// Columns of the composed map that are shown.
-const MOST_COLUMNS: usize = 16;
+/// The most rows of a table; `--json` shows all.
+const MAX_ROWS: usize = 64;
+/// The most columns of the composed map.
+const MAX_COLUMNS: usize = 16;
 
-/// Maps, their checks and samples.
+/// Shows the maps, their checks and the samples.
 #[must_use]
-pub fn simulate(simulated: &Simulated) -> String {
+pub fn simulate(simulated: &SimulationResult) -> String {
     let mut parts = vec![head(simulated)];
     let stages = simulated.stages.iter().enumerate();
     parts.extend(stages.flat_map(|(at, stage)| stage_parts(at + 1, stage)));
@@ -35,49 +36,49 @@ pub fn simulate(simulated: &Simulated) -> String {
     parts.join("\n")
 }
 
-/// The least deltas: fractions where they are known and short, else certified upper ends.
+/// The least deltas: short fractions if they are known, otherwise certified upper bounds.
 fn profile(profile: &[LeastDeltas]) -> String {
-    let shown = |delta: &LeastDelta| match delta.exact().map(written) {
+    let shown = |delta: &LeastDelta| match delta.exact().map(fraction_text) {
         Some(exact) if exact.len() <= 20 => exact,
-        _ => words::upper(delta.bracket()),
+        _ => wording::upper(delta.bracket()),
     };
     let heading = ["at", "least delta", "of p from q", "of q from p"].map(str::to_owned);
     let mut rows = vec![heading];
     for own in profile {
-        let place = match &own.place {
-            Place::Ratio(ratio) => format!("e^epsilon {}", written(ratio)),
-            Place::Epsilon(epsilon) => format!("epsilon {}", written(epsilon)),
+        let place = match &own.point {
+            DeltaPoint::Ratio(ratio) => format!("e^epsilon {}", fraction_text(ratio)),
+            DeltaPoint::Epsilon(epsilon) => format!("epsilon {}", fraction_text(epsilon)),
         };
         let row = |name: &str, deltas: &[LeastDelta; 2]| {
             let [forth, back] = deltas.each_ref().map(shown);
             [place.clone(), name.to_owned(), forth, back]
         };
         rows.extend(own.parts.iter().map(|(name, deltas)| row(name, deltas)));
-        rows.extend(own.together.as_ref().map(|deltas| row("together", deltas)));
+        rows.extend(own.composition.as_ref().map(|deltas| row("together", deltas)));
     }
     let title = "the least delta, against every adversary and interleaving (Lyu 2022, (19); decimals that do not end: rounded up)";
     format!("{title}\n{}", columns([Left, Left, Right, Right], &rows))
 }
 
-/// What each of the source's outcomes becomes.
+/// The distribution that each outcome of the source is mapped to.
 fn blackwell([source, target]: &[FilePair; 2], map: Option<&Map>) -> String {
     let title = format!(
         "{} becomes {}: each outcome of the one, the other's by columns",
         source.name, target.name
     );
-    let shown = target.outcomes.len().min(MOST_COLUMNS);
+    let shown = target.outcomes.len().min(MAX_COLUMNS);
     let heading = target.outcomes.iter().take(shown).cloned().collect();
-    let rows = map.map_or(&[][..], Map::rows).iter().zip(&source.outcomes).take(MOST_ROWS);
+    let rows = map.map_or(&[][..], Map::rows).iter().zip(&source.outcomes).take(MAX_ROWS);
     let rows = rows.map(|(row, name)| (name.clone(), row.iter().take(shown).map(short).collect()));
     let lines = std::iter::once(("outcome".to_owned(), heading)).chain(rows);
     let lines: Vec<(String, Vec<String>)> = lines.collect();
-    let left = (source.outcomes.len() - source.outcomes.len().min(MOST_ROWS))
+    let left = (source.outcomes.len() - source.outcomes.len().min(MAX_ROWS))
         .max(target.outcomes.len() - shown);
     format!("{title}\n{}{}", aligned(&lines), more(left))
 }
 
-/// Laplace noise and what the responses become, at some numbers.
-fn laplace(own: &SimulatedLaplace, simulated: &Simulated) -> String {
+/// Laplace noise and the image of the responses, at a few numbers.
+fn laplace(own: &LaplaceResult, simulated: &SimulationResult) -> String {
     let heading = ["at most", "plus", "minus", "p", "around 0", "drawn", "q", "around 1", "drawn"];
     let row = |row: &LaplaceRow| {
         let share = row.drawn.map(|count| frequency(count, simulated.samples));
@@ -90,7 +91,7 @@ fn laplace(own: &SimulatedLaplace, simulated: &Simulated) -> String {
     let rows = std::iter::once(heading.map(str::to_owned)).chain(own.rows.iter().map(row));
     let title = format!(
         "Laplace noise of scale 1/{}: {} drawn on each data set (seed {}) from responses alone",
-        plain(own.epsilon),
+        format_number(own.epsilon),
         simulated.samples,
         simulated.seed
     );
@@ -98,14 +99,14 @@ fn laplace(own: &SimulatedLaplace, simulated: &Simulated) -> String {
     format!("{title}\n{}{note}\n", columns([Right; 9], &rows.collect::<Vec<_>>()))
 }
 
-/// How often something was drawn.
+/// The relative frequency of an outcome.
 fn frequency(count: u64, samples: u64) -> String {
     if samples == 0 { "-".to_owned() } else { format!("{:.4}", count as f64 / samples as f64) }
 }
 
-/// The largest divergences, their sum, who reaches them, and what is left of them as one goes.
+/// The largest divergences, their sum, the systems that reach them, and the remaining divergences step by step.
 fn divergences(own: &Divergences) -> Vec<String> {
-    let both = |[forth, back]: [Bracket; 2]| [forth, back].map(words::upper);
+    let both = |[forth, back]: [Bracket; 2]| [forth, back].map(wording::upper);
     let line = |name: &str, ends: [Bracket; 2]| {
         let [forth, back] = both(ends);
         [name.to_owned(), forth, back]
@@ -114,7 +115,7 @@ fn divergences(own: &Divergences) -> Vec<String> {
     rows.extend(own.systems.iter().map(|system| line(&system.name, system.largest)));
     rows.push(line("together, by the sum", own.sums));
     rows.extend(own.searched.map(|searched| line("all interleavings, searched", searched)));
-    let order = plain(own.order);
+    let order = format_number(own.order);
     let title = format!(
         "Rényi divergence of order {order}, the largest over all adversaries (Lyu 2022, Theorem 2)"
     );
@@ -128,13 +129,13 @@ fn divergences(own: &Divergences) -> Vec<String> {
     });
     let rows: Vec<_> = std::iter::once(heading).chain(asks).collect();
     parts.push(columns([Left, Left, Left], &rows));
-    if !own.left.is_empty() {
+    if !own.monitor.is_empty() {
         let heading = ["budget monitor", "spent", "left at most"].map(str::to_owned);
-        let row = |left: &MonitorLeft| {
-            let said = if left.said.is_empty() { "at first" } else { &left.said };
-            [said.to_owned(), short(&left.weight), short(&left.left)]
+        let row = |left: &MonitorState| {
+            let said = if left.step.is_empty() { "at first" } else { &left.step };
+            [said.to_owned(), short(&left.weight), short(&left.remaining)]
         };
-        let rows: Vec<_> = std::iter::once(heading).chain(own.left.iter().map(row)).collect();
+        let rows: Vec<_> = std::iter::once(heading).chain(own.monitor.iter().map(row)).collect();
         let note = format!(
             "p^{order} q^(1-{order}) of what was said, and the largest sum of it over all that can follow"
         );
@@ -143,7 +144,7 @@ fn divergences(own: &Divergences) -> Vec<String> {
     parts
 }
 
-fn head(simulated: &Simulated) -> String {
+fn head(simulated: &SimulationResult) -> String {
     let exactly = |agrees: bool| if agrees { "exactly" } else { "NO: this is a bug" };
     let agrees = exactly(simulated.parts_agree);
     if simulated.pairs.is_some() || simulated.laplace.is_some() {
@@ -154,7 +155,10 @@ fn head(simulated: &Simulated) -> String {
             }
             Some(_) => agrees.to_owned(),
         };
-        return listed(vec![("carries", carried), ("theorem", simulated.theorem().to_owned())]);
+        return aligned_rows(vec![
+            ("carries", carried),
+            ("theorem", simulated.theorem().to_owned()),
+        ]);
     }
     let stages = simulated.systems.is_empty();
     let word = if stages { "carries" } else { "makes up" };
@@ -174,16 +178,16 @@ fn head(simulated: &Simulated) -> String {
     };
     rows.push(("together", whole));
     rows.push(("theorem", simulated.theorem().to_owned()));
-    listed(rows)
+    aligned_rows(rows)
 }
 
-/// A fraction in full if that is short, else a decimal near it.
+/// A short fraction in full, or a decimal near it.
 fn short(exact: &Ratio) -> String {
-    let full = written(exact);
+    let full = fraction_text(exact);
     if full.len() <= 12 { full } else { format!("~{:.6}", nearest(exact)) }
 }
 
-fn stage_parts(number: usize, own: &SimulatedStage) -> Vec<String> {
+fn stage_parts(number: usize, own: &StageResult) -> Vec<String> {
     let each = own.stage.mechanisms.iter().zip(&own.maps);
     let several = own.stage.mechanisms.len() > 1;
     each.map(|(mechanism, (events, map))| {
@@ -203,7 +207,7 @@ fn stage_parts(number: usize, own: &SimulatedStage) -> Vec<String> {
 fn map_table(outcomes: &[String], events: &Events, map: &Map) -> String {
     let heading = ["outcome", "p", "q", "set", "e", "f", "leak p", "+eps", "-eps", "leak q"]
         .map(str::to_owned);
-    let row = |(at, (name, part)): (usize, (&String, &counterpoint_papers::pair::Part))| {
+    let row = |(at, (name, part)): (usize, (&String, &counterpoint_papers::pair::EventOutcome))| {
         let set = match part.side {
             Set::First => "S",
             Set::Second => "T",
@@ -216,11 +220,11 @@ fn map_table(outcomes: &[String], events: &Events, map: &Map) -> String {
         let [first, plus, minus, last] = [0, 1, 2, 3].map(entry);
         [name.clone(), p, q, set.to_owned(), e, f, first, plus, minus, last]
     };
-    let rows = outcomes.iter().zip(&events.outcomes).enumerate().take(MOST_ROWS).map(row);
+    let rows = outcomes.iter().zip(&events.outcomes).enumerate().take(MAX_ROWS).map(row);
     let rows: Vec<_> = std::iter::once(heading).chain(rows).collect();
     let sides = [Left, Right, Right, Left, Right, Right, Right, Right, Right, Right];
     let [alpha, beta] = events.excess.each_ref().map(short);
-    let left = outcomes.len().saturating_sub(MOST_ROWS);
+    let left = outcomes.len().saturating_sub(MAX_ROWS);
     format!("{}{}alpha {alpha}, beta {beta}\n", columns(sides, &rows), more(left))
 }
 
@@ -228,18 +232,18 @@ fn more(left: usize) -> String {
     if left == 0 { String::new() } else { format!("({left} more: --json)\n") }
 }
 
-fn system(own: &SimulatedSystem) -> String {
+fn system(own: &SystemResult) -> String {
     let heading = ["after", "query", "answer", "p", "q", "E0", "N0", "N1", "E1"].map(str::to_owned);
-    let row = |answered: &Answered| {
+    let row = |answered: &AnswerLaw| {
         let ([p, q], [e0, n0, n1, e1]) =
             (answered.real.each_ref().map(short), answered.voices.each_ref().map(short));
-        let after = answered.after.join(" ");
+        let after = answered.history.join(" ");
         [after, answered.query.clone(), answered.answer.clone(), p, q, e0, n0, n1, e1]
     };
-    let rows = own.answers.iter().take(MOST_ROWS).map(row);
+    let rows = own.answers.iter().take(MAX_ROWS).map(row);
     let rows: Vec<_> = std::iter::once(heading).chain(rows).collect();
     let sides = [Left, Left, Left, Right, Right, Right, Right, Right, Right];
-    let left = own.answers.len().saturating_sub(MOST_ROWS);
+    let left = own.answers.len().saturating_sub(MAX_ROWS);
     let table = if own.answers.is_empty() {
         "(too many answers to list)\n".to_owned()
     } else {
@@ -254,11 +258,11 @@ fn system(own: &SimulatedSystem) -> String {
 }
 
 /// The composed map, if there are several stages and it fits.
-fn composed(simulated: &Simulated) -> Option<String> {
+fn composed(simulated: &SimulationResult) -> Option<String> {
     const INPUTS: [&str; 4] = ["p", "+", "-", "q"];
     let map = simulated.map.as_ref().filter(|_| simulated.stages.len() > 1)?;
     let outputs = map.rows().first().map_or(0, Vec::len);
-    if outputs > MOST_COLUMNS || map.rows().len() > MOST_ROWS {
+    if outputs > MAX_COLUMNS || map.rows().len() > MAX_ROWS {
         return Some(format!(
             "composed map: {} responses onto {outputs} transcripts (--json has all entries)\n",
             map.rows().len()
@@ -270,7 +274,7 @@ fn composed(simulated: &Simulated) -> Option<String> {
         (0..stages).map(digit).collect::<Vec<_>>().join(" ")
     };
     let said: Vec<String> =
-        simulated.transcripts.iter().map(|drawn| drawn.said.join(",")).collect();
+        simulated.transcripts.iter().map(|drawn| drawn.steps.join(",")).collect();
     let rows = map.rows().iter().enumerate();
     let rows = rows.map(|(input, row)| (responses(input), row.iter().map(short).collect()));
     let lines = std::iter::once(("responses".to_owned(), said)).chain(rows);
@@ -278,7 +282,7 @@ fn composed(simulated: &Simulated) -> Option<String> {
     Some(format!("{title}\n{}", aligned(&lines.collect::<Vec<_>>())))
 }
 
-/// Lines of a name and as many entries each, in columns.
+/// Lines of a name and the same number of entries each, in columns.
 fn aligned(lines: &[(String, Vec<String>)]) -> String {
     let wide = |texts: &mut dyn Iterator<Item = &String>| {
         texts.map(|text| text.chars().count()).max().unwrap_or(0)
@@ -294,18 +298,18 @@ fn aligned(lines: &[(String, Vec<String>)]) -> String {
     lines.iter().map(line).collect()
 }
 
-fn samples(simulated: &Simulated) -> String {
+fn samples(simulated: &SimulationResult) -> String {
     let title = format!(
         "transcripts, and {} drawn on each data set (seed {}) from responses alone",
         simulated.samples, simulated.seed
     );
     let heading = ["transcript", "p", "drawn", "q", "drawn"].map(str::to_owned);
     let shown = |count: u64| frequency(count, simulated.samples);
-    let rows = simulated.transcripts.iter().take(MOST_ROWS).map(|drawn| {
+    let rows = simulated.transcripts.iter().take(MAX_ROWS).map(|drawn| {
         let ([p, q], [in_p, in_q]) = (drawn.law.each_ref().map(short), drawn.counts.map(shown));
-        [drawn.said.join(" "), p, in_p, q, in_q]
+        [drawn.steps.join(" "), p, in_p, q, in_q]
     });
     let rows: Vec<_> = std::iter::once(heading).chain(rows).collect();
-    let left = simulated.transcripts.len().saturating_sub(MOST_ROWS);
+    let left = simulated.transcripts.len().saturating_sub(MAX_ROWS);
     format!("{title}\n{}{}", columns([Left, Right, Right, Right, Right], &rows), more(left))
 }

@@ -1,14 +1,14 @@
-use counterpoint::quantity::plain;
-use counterpoint_wire::{IDEALISED, SketchAnswer, Sketched};
+use counterpoint::quantity::format_number;
+use counterpoint_studies::{IDEALISED, SketchAnswer, SketchResult};
 
-use crate::columns::Side::Right;
+use crate::columns::Align::Right;
 use crate::columns::columns;
-use crate::compose::listed;
+use crate::compose::aligned_rows;
 
-/// A sketch's numbers and answers, with what they are not.
+/// Shows a sketch's numbers and answers, and says that they are idealised.
 #[must_use]
-pub fn sketch(sketched: &Sketched) -> String {
-    let (own, [epsilon, delta]) = (&sketched.sketching, sketched.claim.map(plain));
+pub fn sketch(sketched: &SketchResult) -> String {
+    let (own, [epsilon, delta]) = (&sketched.sketching, sketched.claim.map(format_number));
     let (each_epsilon, each_delta) = own.each();
     let mut rows = vec![
         ("NOTE", IDEALISED.to_owned()),
@@ -29,16 +29,16 @@ pub fn sketch(sketched: &Sketched) -> String {
         rows.push(("neighbours", proof.neighbours.to_owned()));
         rows.push(("source", proof.source.to_owned()));
     }
-    let head = listed(rows);
+    let head = aligned_rows(rows);
     if sketched.answers.is_empty() {
         return head;
     }
     let heading = ["question", "answer", "off by at most"].map(str::to_owned);
     let row = |(number, answer): (usize, &SketchAnswer)| {
-        let off = format!("{} times the truth, and {:.3}", plain(own.eta()), answer.tau);
+        let off = format!("{} times the truth, and {:.3}", format_number(own.eta()), answer.tau);
         [number.to_string(), format!("{:.3}", answer.value), off]
     };
     let rows = std::iter::once(heading).chain((1..).zip(&sketched.answers).map(row));
-    let note = format!("(with probability at least {})", plain(1.0 - own.nu()));
+    let note = format!("(with probability at least {})", format_number(1.0 - own.nu()));
     format!("{head}\n{}{note}\n", columns([Right; 3], &rows.collect::<Vec<_>>()))
 }

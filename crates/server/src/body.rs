@@ -1,5 +1,5 @@
-//! Bodies: of requests, read in time, and only as many bytes at once, from all clients together, as there is room for; and of
-//! responses.
+//! Bodies of requests and responses. A request body must arrive within a time limit, and all bodies together fit a
+//! limit of memory.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,83 +13,85 @@ use serde::Serialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// The longest that a client may take to send a body.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// The most kibibytes of bodies that are held at once: two of the longest studies.
-const MOST_KIBIBYTES: usize = 64 << 10;
+/// The longest time that a client may take to send a body.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// The most kibibytes of request bodies in memory at once: two of the longest studies.
+const MAX_KIBIBYTES: usize = 64 << 10;
 const KIBIBYTE: usize = 1 << 10;
 
-/// The room that bodies have, for all clients together.
+/// The memory for request bodies, shared by all clients.
 #[derive(Clone, Debug)]
-pub(crate) struct Room(Arc<Semaphore>);
+pub(crate) struct BodyMemory(Arc<Semaphore>);
 
-/// A body, and the room that it takes until it is dropped.
+/// A request body and the permit for its memory, which ends when the body is dropped.
 #[derive(Debug)]
-pub(crate) struct Bytes {
+pub(crate) struct BodyBytes {
     pub(crate) bytes: Vec<u8>,
-    pub(crate) taken: Option<OwnedSemaphorePermit>,
+    pub(crate) permit: Option<OwnedSemaphorePermit>,
 }
 
-/// Why there is no body.
+/// Why a request body could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NoBody {
-    /// It is longer than is legal.
+pub(crate) enum BodyError {
+    /// The body is longer than is legal.
     TooLong,
-    /// It did not come in time.
-    Late,
-    /// It ended before it was whole, or is malformed.
-    CutOff,
-    /// Other bodies take all the room.
-    NoRoom,
+    /// The body did not arrive within the time limit.
+    TimedOut,
+    /// The body ended early or is malformed.
+    Incomplete,
+    /// Other bodies use all the memory.
+    NoMemory,
 }
 
-impl Room {
+impl BodyMemory {
     pub(crate) fn new() -> Self {
-        Self::of(MOST_KIBIBYTES)
+        Self::with_kibibytes(MAX_KIBIBYTES)
     }
 
-    pub(crate) fn of(kibibytes: usize) -> Self {
+    pub(crate) fn with_kibibytes(kibibytes: usize) -> Self {
         Self(Arc::new(Semaphore::new(kibibytes)))
     }
 
-    /// Reads a body of at most so many bytes.
-    pub(crate) async fn read(&self, body: Body, most: usize) -> Result<Bytes, NoBody> {
-        if body.size_hint().lower() > most as u64 {
-            return Err(NoBody::TooLong);
+    /// Reads a body of at most `max_bytes`.
+    pub(crate) async fn read(&self, body: Body, max_bytes: usize) -> Result<BodyBytes, BodyError> {
+        if body.size_hint().lower() > max_bytes as u64 {
+            return Err(BodyError::TooLong);
         }
-        timeout(PATIENCE, self.collect(body, most)).await.map_err(|_| NoBody::Late)?
+        timeout(BODY_TIMEOUT, self.collect(body, max_bytes))
+            .await
+            .map_err(|_| BodyError::TimedOut)?
     }
 
-    async fn collect(&self, mut body: Body, most: usize) -> Result<Bytes, NoBody> {
-        let mut read = Bytes { bytes: Vec::new(), taken: None };
+    async fn collect(&self, mut body: Body, max_bytes: usize) -> Result<BodyBytes, BodyError> {
+        let mut read = BodyBytes { bytes: Vec::new(), permit: None };
         while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|_| NoBody::CutOff)?;
+            let frame = frame.map_err(|_| BodyError::Incomplete)?;
             let Some(data) = frame.data_ref() else { continue };
-            if read.bytes.len() + data.len() > most {
-                return Err(NoBody::TooLong);
+            if read.bytes.len() + data.len() > max_bytes {
+                return Err(BodyError::TooLong);
             }
-            self.take(&mut read, data.len())?;
+            self.reserve(&mut read, data.len())?;
             read.bytes.extend_from_slice(data);
         }
         Ok(read)
     }
 
-    /// Takes room for more bytes.
-    fn take(&self, read: &mut Bytes, more: usize) -> Result<(), NoBody> {
-        let has = read.taken.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+    /// Reserves memory for `more` bytes.
+    fn reserve(&self, read: &mut BodyBytes, more: usize) -> Result<(), BodyError> {
+        let has = read.permit.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
         let needs = (read.bytes.len() + more).div_ceil(KIBIBYTE).saturating_sub(has);
-        let needs = u32::try_from(needs).map_err(|_| NoBody::TooLong)?;
-        let taken = Arc::clone(&self.0).try_acquire_many_owned(needs);
-        let taken = taken.map_err(|_| NoBody::NoRoom)?;
-        match &mut read.taken {
-            Some(all) => all.merge(taken),
-            none => *none = Some(taken),
+        let needs = u32::try_from(needs).map_err(|_| BodyError::TooLong)?;
+        let permit = Arc::clone(&self.0).try_acquire_many_owned(needs);
+        let permit = permit.map_err(|_| BodyError::NoMemory)?;
+        match &mut read.permit {
+            Some(all) => all.merge(permit),
+            none => *none = Some(permit),
         }
         Ok(())
     }
 }
 
-/// A response with a body of JSON.
+/// Returns a response with a JSON body.
 pub(crate) fn json(
     status: StatusCode,
     value: &impl Serialize,
@@ -98,7 +100,7 @@ pub(crate) fn json(
     Ok((status, [(CONTENT_TYPE, "application/json")], text).into_response())
 }
 
-/// Whether a head says that its body is JSON.
+/// True if the headers declare a JSON body.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default();
@@ -115,7 +117,7 @@ mod tests {
     use std::future::pending;
     use tokio::task::yield_now;
 
-    /// A body of so many kibibytes whose sender never says that it has ended.
+    /// A body of this size whose sender never ends it.
     fn without_end(kibibytes: usize) -> Body {
         let end = pending::<Option<Result<HeaderMap, Infallible>>>();
         let all: WithTrailers<Full<Chunk>, _> =
@@ -123,35 +125,39 @@ mod tests {
         Body::new(all)
     }
 
-    /// While two clients hold all room but a kibibyte, a body of two is refused and one of a kibibyte is read; when one of
-    /// them goes away there is room again.
+    /// While two clients hold all memory but one kibibyte, a body of two kibibytes is refused and a body of one is
+    /// read. When a client disconnects, its memory is free again.
     #[tokio::test]
     async fn bodies_share_the_room() {
-        let room = Room::of(5);
-        let most = 4 * KIBIBYTE;
+        let body_memory = BodyMemory::with_kibibytes(5);
+        let max_bytes = 4 * KIBIBYTE;
         let hold = |_| {
-            let room = room.clone();
-            tokio::spawn(async move { room.read(without_end(2), most).await })
+            let body_memory = body_memory.clone();
+            tokio::spawn(async move { body_memory.read(without_end(2), max_bytes).await })
         };
         let held = [(); 2].map(hold);
-        // On one thread: both run until they wait.
+        // On a single thread, both tasks run until they wait.
         yield_now().await;
         let read = async |kibibytes| {
-            let read = room.read(Body::from(vec![b' '; kibibytes * KIBIBYTE]), most).await;
+            let read =
+                body_memory.read(Body::from(vec![b' '; kibibytes * KIBIBYTE]), max_bytes).await;
             read.map(|read| read.bytes.len())
         };
-        assert_eq!(read(2).await, Err(NoBody::NoRoom));
+        assert_eq!(read(2).await, Err(BodyError::NoMemory));
         assert_eq!(read(1).await, Ok(KIBIBYTE), "and it gives its room back");
         assert_eq!(read(1).await, Ok(KIBIBYTE));
         held[0].abort();
         yield_now().await;
         assert_eq!(read(3).await, Ok(3 * KIBIBYTE));
-        assert_eq!(read(4).await, Err(NoBody::NoRoom));
+        assert_eq!(read(4).await, Err(BodyError::NoMemory));
     }
 
     #[test]
     fn two_of_the_longest_studies_have_room() {
-        let room = Room::new().0.available_permits() * KIBIBYTE;
-        assert!((2 * crate::planning::MOST_BYTES..3 * crate::planning::MOST_BYTES).contains(&room));
+        let body_memory = BodyMemory::new().0.available_permits() * KIBIBYTE;
+        assert!(
+            (2 * crate::planning::MAX_BODY_BYTES..3 * crate::planning::MAX_BODY_BYTES)
+                .contains(&body_memory)
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Connections: few, from this machine, and none for ever.
+//! Listening, TLS and the limits of a connection: its header, idle and total time.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -26,55 +26,61 @@ use tokio_io_timeout::TimeoutStream;
 use tokio_rustls::{TlsAcceptor, rustls};
 use tokio_util::task::TaskTracker;
 
-use crate::api::{self, Anybody, Gate, Known, Shared};
-use crate::body::Room;
-use crate::guard::{Open, guard};
-use crate::page::FILES;
-use crate::planning::{Places, bounded, nothing, planned, progress, study, wrong_method};
+use crate::api::{self, AnyRole, Authenticator, Caller, SharedState};
+use crate::assets::ASSETS;
+use crate::body::BodyMemory;
+use crate::connection_limits::{ConnectionLimits, ConnectionPermit};
+use crate::guard::{Access, guard};
+use crate::planning::{
+    PlanningLimits, bound_study, convert_study, not_found, plan_progress, plan_study, wrong_method,
+};
 use crate::record::{Metrics, record};
-use crate::release::{self, Releaser, Releases};
-use crate::seats::{Seat, Seats};
+use crate::release::{self, ReleaseService, Releaser};
 
-/// How long a head may take, a connection be idle, and a client leave an answer unread.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// How long a connection may last.
-const LIFE: Duration = Duration::from_secs(600);
-const MOST_HEAD: usize = 32 << 10;
+/// The longest time for a request's header, a TLS handshake or an idle connection.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
+/// The longest time that a client may leave a response unread.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+/// The longest wait for open connections when the server stops.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
+/// The longest time that a connection may stay open.
+const MAX_CONNECTION_AGE: Duration = Duration::from_secs(600);
+const MAX_HEADER_BYTES: usize = 32 << 10;
 
-/// Why the page cannot be served.
+/// Why the server cannot start or run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// Other machines could reach it.
+    /// The address is not a loopback address.
     #[error(
-        "{0} can be reached by other machines; legal: a loopback address and a port, such as 127.0.0.1:8000, or a certificate"
+        "{0} can be reached by other machines; legal: a loopback address and a port, such as 127.0.0.1:8000, or tls in the configuration"
     )]
     NotLoopback(SocketAddr),
-    /// Nobody can listen there.
+    /// The address cannot be listened on.
     #[error("cannot listen on {0}: {1}")]
     Listen(SocketAddr, #[source] io::Error),
-    /// The certificate or its key cannot be used.
-    #[error("the certificate cannot be used: {0}")]
+    /// The certificate or its key is unusable.
+    #[error("the TLS certificate cannot be used: {0}")]
     Certificate(String),
     /// Operating-system I/O error.
     #[error("cannot serve: {0}")]
     System(#[from] io::Error),
 }
 
-/// Reads the configuration again; an error says what is wrong.
+/// Reads the configuration again; an error is a sentence for the log.
 type Reload = Box<dyn Fn() -> Result<Config, String> + Send + Sync>;
 
-/// The planner page, and a curator if there is one, ready to be served.
+/// A server that listens: the planner page and, if configured, a curator.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
-    curator: Option<Shared>,
-    /// Replaced when certificates are read again.
+    curator: Option<SharedState>,
+    /// Replaced when the certificate is read again.
     tls: Option<Arc<RwLock<TlsAcceptor>>>,
     reload: Option<Reload>,
-    releases: Option<Releases>,
+    releases: Option<ReleaseService>,
     metrics: Arc<Metrics>,
-    room: Room,
+    body_memory: BodyMemory,
 }
 
 impl std::fmt::Debug for Server {
@@ -84,10 +90,10 @@ impl std::fmt::Debug for Server {
 }
 
 impl Server {
-    /// Listens on a loopback address. Port 0 is any that is free.
+    /// Listens on a loopback address. Port 0 chooses a free port.
     ///
     /// # Errors
-    /// [`ServeError`] if other machines could reach the address, or nobody can listen there.
+    /// [`ServeError`] if the address is not a loopback address or cannot be listened on.
     pub fn bind(address: SocketAddr) -> Result<Self, ServeError> {
         if !address.ip().is_loopback() {
             return Err(ServeError::NotLoopback(address));
@@ -95,10 +101,10 @@ impl Server {
         Self::listen(address)
     }
 
-    /// Listens on any address, for those who have a certificate.
+    /// Listens on any address, with TLS.
     ///
     /// # Errors
-    /// [`ServeError`] if the certificate cannot be used, or nobody can listen there.
+    /// [`ServeError`] if the certificate is unusable or the address cannot be listened on.
     pub fn bind_with_tls(address: SocketAddr, tls: &Tls) -> Result<Self, ServeError> {
         let acceptor = acceptor(tls)?;
         Ok(Self { tls: Some(Arc::new(RwLock::new(acceptor))), ..Self::listen(address)? })
@@ -109,111 +115,116 @@ impl Server {
             TcpListener::bind(address).map_err(|error| ServeError::Listen(address, error))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let (metrics, room) = (Arc::default(), Room::new());
+        let (metrics, body_memory) = (Arc::default(), BodyMemory::new());
         let (curator, tls, reload, releases) = (None, None, None, None);
-        Ok(Self { listener, address, curator, tls, reload, releases, metrics, room })
+        Ok(Self { listener, address, curator, tls, reload, releases, metrics, body_memory })
     }
 
-    /// Serves a curator, too.
+    /// Serves a curator as well.
     #[must_use]
-    pub fn with(self, curator: Curator) -> Self {
-        let shared = Shared::new(curator, Arc::clone(&self.metrics), self.room.clone());
+    pub fn with_curator(self, curator: Curator) -> Self {
+        let shared = SharedState::new(curator, Arc::clone(&self.metrics), self.body_memory.clone());
         Self { curator: Some(shared), ..self }
     }
 
-    /// Reads the configuration and the certificates again at SIGHUP. What cannot be used is logged, and changes nothing.
+    /// Reads the configuration and the certificate again at SIGHUP. Unusable files are logged and change nothing.
     #[must_use]
-    pub fn reloading(
+    pub fn with_reload(
         self,
         read: impl Fn() -> Result<Config, String> + Send + Sync + 'static,
     ) -> Self {
         Self { reload: Some(Box::new(read)), ..self }
     }
 
-    /// Releases studies of one source, too, for those who have the key: it belongs behind the `#key=` of the page's address.
+    /// ReleaseService studies of one data source from the page. Also returns the key that authorizes releases: the program
+    /// appends it to the page's address as `#key=`.
     ///
     /// # Errors
-    /// [`ServeError`] if other machines can reach the page, or there is no randomness to be had.
-    pub fn releasing(self, releaser: impl Releaser) -> Result<(Self, String), ServeError> {
+    /// [`ServeError`] if other machines can reach the page, or the system gives no random bytes.
+    pub fn with_releaser(self, releaser: impl Releaser) -> Result<(Self, String), ServeError> {
         if self.tls.is_some() {
             return Err(ServeError::NotLoopback(self.address));
         }
-        let (releases, key) = Releases::new(releaser)?;
+        let (releases, key) = ReleaseService::new(releaser)?;
         Ok((Self { releases: Some(releases), ..self }, key))
     }
 
-    /// Where it listens.
+    /// The address that the server listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Whether it speaks TLS.
+    /// True if the server speaks TLS.
     #[must_use]
     pub fn has_tls(&self) -> bool {
         self.tls.is_some()
     }
 
-    /// Serves until the program is interrupted or told to end. What a curator has debited is answered and stored first, and
-    /// whoever waits for an answer has it.
+    /// Serves until the program is interrupted or terminated. First, every charged question is answered and stored, and
+    /// clients that wait receive their answers.
     ///
     /// # Errors
     /// [`ServeError`] if the system gives no threads or no signals.
     pub fn run(self) -> Result<(), ServeError> {
         let runtime = runtime()?;
-        let open = match &self.tls {
-            Some(_) => Open::ToAll,
-            None => Open::Here(self.address.port()),
+        let access = match &self.tls {
+            Some(_) => Access::Network,
+            None => Access::Loopback(self.address.port()),
         };
         runtime.block_on(async {
-            let (interrupted, reloaded) = (interrupted()?, hung_up()?);
+            let (termination, hangups) = (termination()?, hangups()?);
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
-            let places = Places::new(self.room);
-            let curator = self.curator.clone().map(Gate::new);
-            let router = router(open, curator, self.releases, places, &self.metrics);
+            let limits = PlanningLimits::new(self.body_memory);
+            let curator = self.curator.clone().map(Authenticator::new);
+            let router = router(access, curator, self.releases, limits, &self.metrics);
             let (stop, stopped) = watch::channel(false);
             let clients = TaskTracker::new();
-            let again = Again { read: self.reload, curator: self.curator.clone(), tls: self.tls };
+            let reloader =
+                Reloader { read: self.reload, curator: self.curator.clone(), tls: self.tls };
             tokio::select! {
-                () = accept(listener, router, again.tls.clone(), &clients, stopped) => {}
-                () = again.and_again(reloaded) => {}
-                () = interrupted => {}
+                () = accept(listener, router, reloader.tls.clone(), &clients, stopped) => {}
+                () = reloader.run_forever(hangups) => {}
+                () = termination => {}
             }
             let _ = stop.send(true);
             if let Some(curator) = &self.curator {
                 curator.finish().await;
             }
             clients.close();
-            let _ = timeout(PATIENCE, clients.wait()).await;
+            let _ = timeout(SHUTDOWN_TIMEOUT, clients.wait()).await;
             Ok::<(), io::Error>(())
         })?;
-        // Plans that are still being made are for nobody.
+        // Nobody waits for the plans that are still computed.
         runtime.shutdown_background();
         Ok(())
     }
 }
 
-/// What is read again at SIGHUP.
-struct Again {
+/// Replaces the curator and the certificate at SIGHUP.
+struct Reloader {
     read: Option<Reload>,
-    curator: Option<Shared>,
+    curator: Option<SharedState>,
     tls: Option<Arc<RwLock<TlsAcceptor>>>,
 }
 
-impl Again {
-    /// Reads it at each signal, for ever.
-    async fn and_again(&self, mut signals: impl AsyncFnMut()) {
+impl Reloader {
+    /// Reloads at each signal and never returns.
+    async fn run_forever(&self, mut signals: impl AsyncFnMut()) {
         loop {
             signals().await;
-            match tokio::task::block_in_place(|| self.once()) {
+            match tokio::task::block_in_place(|| self.reload()) {
                 Ok(()) => tracing::info!("the configuration was read again"),
-                Err(why) => tracing::error!(why, "the configuration stays as it was"),
+                Err(why) => tracing::error!(
+                    why,
+                    "the configuration cannot be read; the old one stays in use"
+                ),
             }
         }
     }
 
-    /// All of it, or nothing.
-    fn once(&self) -> Result<(), String> {
+    /// Replaces both the curator and the certificate, or neither.
+    fn reload(&self) -> Result<(), String> {
         let (Some(read), Some(shared)) = (&self.read, &self.curator) else { return Ok(()) };
         let config = read()?;
         let curator = Curator::open(&config).map_err(|error| error.to_string())?;
@@ -223,7 +234,7 @@ impl Again {
                 *tls.write().unwrap_or_else(PoisonError::into_inner) = new;
             }
             (None, None) => {}
-            _ => return Err("tls came or went; legal: a restart".to_owned()),
+            _ => return Err("tls was added or removed; legal: restart the program".to_owned()),
         }
         shared.replace(curator);
         Ok(())
@@ -231,17 +242,17 @@ impl Again {
 }
 
 fn acceptor(tls: &Tls) -> Result<TlsAcceptor, ServeError> {
-    let told = |error: String| ServeError::Certificate(error);
+    let certificate_error = |error: String| ServeError::Certificate(error);
     let chain = CertificateDer::pem_file_iter(&tls.certificate)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| told(format!("{}: {error}", tls.certificate.display())))?;
+        .map_err(|error| certificate_error(format!("{}: {error}", tls.certificate.display())))?;
     let key = PrivateKeyDer::from_pem_file(&tls.key)
-        .map_err(|error| told(format!("{}: {error}", tls.key.display())))?;
+        .map_err(|error| certificate_error(format!("{}: {error}", tls.key.display())))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key))
-        .map_err(|error| told(error.to_string()))?;
+        .map_err(|error| certificate_error(error.to_string()))?;
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
@@ -249,8 +260,8 @@ fn runtime() -> io::Result<Runtime> {
     Builder::new_multi_thread().worker_threads(2).enable_all().build()
 }
 
-/// Waits for the signals that end a program.
-fn interrupted() -> io::Result<impl Future<Output = ()>> {
+/// Waits for a signal that ends the program.
+fn termination() -> io::Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     let mut end = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
     Ok(async move {
@@ -264,8 +275,8 @@ fn interrupted() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Waits for SIGHUP, again and again.
-fn hung_up() -> io::Result<impl AsyncFnMut()> {
+/// Returns a function that waits for the next SIGHUP.
+fn hangups() -> io::Result<impl AsyncFnMut()> {
     #[cfg(unix)]
     let mut hup = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup())?;
     Ok(async move || {
@@ -283,24 +294,24 @@ async fn accept(
     clients: &TaskTracker,
     stop: watch::Receiver<bool>,
 ) {
-    let seats = Arc::new(Seats::default());
+    let connection_limits = Arc::new(ConnectionLimits::default());
     loop {
         match listener.accept().await {
             Ok((stream, from)) if tls.is_some() || from.ip().is_loopback() => {
-                let (seat, stop) = (Arc::new(seats.sit()), stop.clone());
+                let (permit, stop) = (Arc::new(connection_limits.admit()), stop.clone());
                 let router = router.clone();
                 let _ = stream.set_nodelay(true);
                 let now = |tls: &Arc<RwLock<TlsAcceptor>>| {
                     tls.read().unwrap_or_else(PoisonError::into_inner).clone()
                 };
                 match tls.as_ref().map(now) {
-                    None => drop(clients.spawn(serve(stream, router, seat, stop))),
+                    None => drop(clients.spawn(serve(stream, router, permit, stop))),
                     Some(tls) => drop(clients.spawn(async move {
                         tokio::select! {
-                            () = seat.lost() => {}
-                            shaken = timeout(PATIENCE, tls.accept(stream)) => {
-                                if let Ok(Ok(stream)) = shaken {
-                                    serve(stream, router, Arc::clone(&seat), stop).await;
+                            () = permit.evicted() => {}
+                            handshake = timeout(HEADER_TIMEOUT, tls.accept(stream)) => {
+                                if let Ok(Ok(stream)) = handshake {
+                                    serve(stream, router, Arc::clone(&permit), stop).await;
                                 }
                             }
                         }
@@ -308,24 +319,26 @@ async fn accept(
                 }
             }
             Ok(_) => {}
-            // Too many open files, say: some are closed soon.
+            // For instance, too many files are open; some close soon.
             Err(_) => sleep(Duration::from_millis(50)).await,
         }
     }
 }
 
-/// Answers one client, for a while. What goes wrong with it is its own affair.
+/// Serves one client until its connection ends. Errors of a connection are not logged.
 async fn serve(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     router: Router,
-    seat: Arc<Seat>,
+    permit: Arc<ConnectionPermit>,
     mut stop: watch::Receiver<bool>,
 ) {
     let mut stream = TimeoutStream::new(stream);
-    stream.set_write_timeout(Some(PATIENCE));
+    stream.set_write_timeout(Some(WRITE_TIMEOUT));
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(MOST_HEAD);
-    let (router, own) = (TowerToHyperService::new(router), Arc::clone(&seat));
+    http.timer(TokioTimer::new())
+        .header_read_timeout(HEADER_TIMEOUT)
+        .max_buf_size(MAX_HEADER_BYTES);
+    let (router, own) = (TowerToHyperService::new(router), Arc::clone(&permit));
     let service = service_fn(move |mut request| {
         request.extensions_mut().insert(Arc::clone(&own));
         router.call(request)
@@ -333,54 +346,58 @@ async fn serve(
     let mut connection = pin!(http.serve_connection(TokioIo::new(Box::pin(stream)), service));
     tokio::select! {
         _ = connection.as_mut() => return,
-        () = seat.lost() => return,
-        () = sleep(LIFE) => {}
+        () = permit.evicted() => return,
+        () = sleep(MAX_CONNECTION_AGE) => {}
         _ = stop.wait_for(|stop| *stop) => {}
     }
     connection.as_mut().graceful_shutdown();
-    let _ = timeout(LIFE, connection).await;
+    let _ = timeout(MAX_CONNECTION_AGE, connection).await;
 }
 
-/// Lets nobody through without a valid token.
-async fn token_first(State(gate): State<Gate>, request: Request, next: Next) -> Response {
+/// Refuses requests without a valid token.
+async fn require_token(
+    State(authenticator): State<Authenticator>,
+    request: Request,
+    next: Next,
+) -> Response {
     let (mut head, body) = request.into_parts();
-    match Known::<Anybody>::from_request_parts(&mut head, &gate).await {
+    match Caller::<AnyRole>::from_request_parts(&mut head, &authenticator).await {
         Ok(_) => next.run(Request::from_parts(head, body)).await,
         Err(problem) => problem.into_response(),
     }
 }
 
 fn router(
-    open: Open,
-    curator: Option<Gate>,
-    releases: Option<Releases>,
-    places: Places,
+    access: Access,
+    curator: Option<Authenticator>,
+    releases: Option<ReleaseService>,
+    limits: PlanningLimits,
     metrics: &Arc<Metrics>,
 ) -> Router {
-    let only = |route: MethodRouter<Places>| route.fallback(wrong_method);
+    let only = |route: MethodRouter<PlanningLimits>| route.fallback(wrong_method);
     let mut planner = Router::new()
-        .route("/plan", only(post(planned)))
-        .route("/least", only(post(bounded)))
-        .route("/progress", only(get(progress)))
-        .route("/study", only(post(study)));
-    // Beyond this machine planning is for those who have a token.
-    if let (Open::ToAll, Some(gate)) = (open, &curator) {
-        planner = planner.layer(from_fn_with_state(gate.clone(), token_first));
+        .route("/plan", only(post(plan_study)))
+        .route("/least", only(post(bound_study)))
+        .route("/progress", only(get(plan_progress)))
+        .route("/study", only(post(convert_study)));
+    // Other machines may plan only with a token.
+    if let (Access::Network, Some(authenticator)) = (access, &curator) {
+        planner = planner.layer(from_fn_with_state(authenticator.clone(), require_token));
     }
-    let mut router = planner.fallback(nothing);
-    for file in &FILES {
-        router = router.route(file.path, only(get(async || file.answer())));
+    let mut router = planner.fallback(not_found);
+    for asset in &ASSETS {
+        router = router.route(asset.path, only(get(async || asset.response())));
     }
     let router = match releases {
         Some(releases) => {
-            router.with_state(places.clone()).merge(release::router(releases, places))
+            router.with_state(limits.clone()).merge(release::router(releases, limits))
         }
-        None => router.with_state(places),
+        None => router.with_state(limits),
     };
     let router = match curator {
         Some(curator) => router.merge(api::router(curator)),
         None => router,
     };
-    let router = router.layer(from_fn_with_state(open, guard));
+    let router = router.layer(from_fn_with_state(access, guard));
     router.layer(from_fn_with_state(Arc::clone(metrics), record))
 }

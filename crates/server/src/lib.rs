@@ -1,25 +1,26 @@
-//! The planner page, served to this machine alone.
+//! HTTP server of the planner page, and of a curator if one is configured.
 //!
-//! One page, and what it asks: `POST /plan` takes a study as JSON and answers the object of `plan --json`, but for `least`,
-//! which takes longer: `POST /least` answers that as well. `GET /progress` with the same head `Plan-Name` says meanwhile
-//! how far a plan has come; `POST /study` takes the text of a study file and answers the study as JSON. What cannot be
-//! planned is status 422 with one object that says where: `statistic` (counted from one), `field` and `problem`. Where the program was
-//! started with a source, `POST /release` releases studies of it, for those who have the key that it printed.
+//! `POST /plan` takes a study as JSON and answers with the object of `plan --json`, without `least`, which takes longer
+//! to compute: `POST /least` answers with it. Meanwhile `GET /progress` with the same header `Plan-Name` tells the
+//! progress of a plan. `POST /study` takes the text of a study file and answers with the study as JSON. A study that
+//! cannot be planned has status 422 and an object that names `statistic` (counted from one), `field` and `problem`. If
+//! the program was started with a data source, `POST /release` releases studies of it to clients that show the key that
+//! the program printed.
 //!
-//! Nothing of it is for other machines, nor for other pages in the same browser: the address is a loopback one, `Host` and
-//! `Origin` have to be ours, and the page may load nothing from elsewhere.
+//! Without TLS, only this machine and this server's own pages are served: the address is a loopback address, and `Host`
+//! and `Origin` must be this server's. The pages load nothing from elsewhere.
 
 mod api;
 mod body;
 mod connections;
 mod guard;
-mod page;
+mod assets;
 mod planning;
 mod progress;
 mod record;
 mod release;
-mod seats;
+mod connection_limits;
 
 pub use connections::{ServeError, Server};
 pub use record::log_to_stderr;
-pub use release::{ReleaseSource, Released, Releaser};
+pub use release::{ReleaseOutput, ReleaseSource, Releaser};

@@ -1,4 +1,4 @@
-//! How far plans have come, for those who gave theirs a name.
+//! The progress of plans whose client gave them a name.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -6,62 +6,62 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::http::HeaderMap;
 
-/// The longest name.
-const MOST_LETTERS: usize = 64;
-const WHOLE: f64 = 1000.0;
+/// The longest name, in bytes.
+const MAX_NAME_BYTES: usize = 64;
+const STEPS: f64 = 1000.0;
 
-/// The plans that are being made, by their names: no more than there are clients.
+/// The plans in progress, by name: at most one for each client.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Going(Arc<Mutex<HashMap<String, Done>>>);
+pub(crate) struct RunningPlans(Arc<Mutex<HashMap<String, Progress>>>);
 
-/// How far one of them has come.
+/// The progress of one plan.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Done(Arc<AtomicU32>);
+pub(crate) struct Progress(Arc<AtomicU32>);
 
-/// In the list until it is dropped.
-pub(crate) struct Named {
-    going: Going,
+/// A plan in progress; it is listed until it is dropped.
+pub(crate) struct RunningPlan {
+    plans: RunningPlans,
     name: Option<String>,
-    pub(crate) done: Done,
+    pub(crate) progress: Progress,
 }
 
-/// The name that a head gives, `Plan-Name`: letters, digits and hyphens.
-pub(crate) fn name(head: &HeaderMap) -> Option<&str> {
+/// Returns the name in the header `Plan-Name`: letters, digits and hyphens.
+pub(crate) fn plan_name(head: &HeaderMap) -> Option<&str> {
     let name = head.get("plan-name")?.to_str().ok()?;
     let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-    let legal = (1..=MOST_LETTERS).contains(&name.len()) && name.bytes().all(is_legal);
+    let legal = (1..=MAX_NAME_BYTES).contains(&name.len()) && name.bytes().all(is_legal);
     legal.then_some(name)
 }
 
-impl Going {
-    /// A plan begins. A name that another one has is none.
-    pub(crate) fn begin(&self, name: Option<&str>) -> Named {
-        let done = Done::default();
+impl RunningPlans {
+    /// Lists a plan. A name that another plan has is ignored.
+    pub(crate) fn begin(&self, name: Option<&str>) -> RunningPlan {
+        let progress = Progress::default();
         let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let name = name.filter(|name| !list.contains_key(*name)).map(str::to_owned);
         if let Some(name) = &name {
-            list.insert(name.clone(), done.clone());
+            list.insert(name.clone(), progress.clone());
         }
-        Named { going: self.clone(), name, done }
+        RunningPlan { plans: self.clone(), name, progress }
     }
 
-    /// How far a plan has come, from 0 to 1; `None` if there is none of that name.
-    pub(crate) fn at(&self, name: &str) -> Option<f64> {
+    /// The progress of a plan, from 0 to 1; `None` if no plan has the name.
+    pub(crate) fn fraction(&self, name: &str) -> Option<f64> {
         let list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(f64::from(list.get(name)?.0.load(Ordering::Relaxed)) / WHOLE)
+        Some(f64::from(list.get(name)?.0.load(Ordering::Relaxed)) / STEPS)
     }
 }
 
-impl Done {
+impl Progress {
     pub(crate) fn set(&self, fraction: f64) {
-        self.0.store((fraction * WHOLE) as u32, Ordering::Relaxed);
+        self.0.store((fraction * STEPS) as u32, Ordering::Relaxed);
     }
 }
 
-impl Drop for Named {
+impl Drop for RunningPlan {
     fn drop(&mut self) {
         if let Some(name) = &self.name {
-            self.going.0.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+            self.plans.0.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
         }
     }
 }
@@ -72,18 +72,18 @@ mod tests {
 
     #[test]
     fn plans_are_known_by_their_names_while_they_are_made() {
-        let going = Going::default();
-        let one = going.begin(Some("one"));
-        one.done.set(0.25);
-        assert_eq!(going.at("one"), Some(0.25));
-        assert_eq!(going.at("two"), None);
-        // The name is taken, and stays the first one's.
-        let again = going.begin(Some("one"));
-        again.done.set(0.75);
+        let plans = RunningPlans::default();
+        let one = plans.begin(Some("one"));
+        one.progress.set(0.25);
+        assert_eq!(plans.fraction("one"), Some(0.25));
+        assert_eq!(plans.fraction("two"), None);
+        // The first plan keeps the name.
+        let again = plans.begin(Some("one"));
+        again.progress.set(0.75);
         drop(again);
-        assert_eq!(going.at("one"), Some(0.25));
+        assert_eq!(plans.fraction("one"), Some(0.25));
         drop(one);
-        assert_eq!(going.at("one"), None);
+        assert_eq!(plans.fraction("one"), None);
     }
 
     #[test]
@@ -91,12 +91,12 @@ mod tests {
         let name_in = |text: &str| {
             let head =
                 HeaderMap::from_iter([("plan-name".parse().unwrap(), text.parse().unwrap())]);
-            name(&head).map(str::to_owned)
+            plan_name(&head).map(str::to_owned)
         };
         assert_eq!(name_in("a-1").as_deref(), Some("a-1"));
         for none in ["", "a b", "a/b", &"a".repeat(65)] {
             assert_eq!(name_in(none), None, "{none}");
         }
-        assert_eq!(name(&HeaderMap::new()), None);
+        assert_eq!(plan_name(&HeaderMap::new()), None);
     }
 }

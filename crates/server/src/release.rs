@@ -1,8 +1,9 @@
-//! Releasing from the page: the one source that the program was started with, for whoever has the key that it printed.
+//! ReleaseService from the planner page, of the one data source that the program was started with, for clients that show the
+//! printed key.
 //!
-//! Other programs and users of the machine reach the address, too, and so do other pages by way of the browser (those the guard
-//! refuses). The key is in the page's address behind its `#`, which browsers send to no server; the page sends it as the head
-//! `Release-Key`, which no form and no link of another page can.
+//! Other programs and users of the machine can reach the address, and so can other pages through the browser (the guard
+//! refuses those). The key follows `#` in the page's address, which browsers do not send to servers. The page sends it
+//! as the header `Release-Key`, which forms and links of other pages cannot set.
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,194 +17,200 @@ use axum::http::request::Parts;
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
-use counterpoint::watch::Go;
+use counterpoint::watch::Control;
 use counterpoint_ledger::Hash;
 use serde::Serialize;
 use tokio::sync::Semaphore;
 
 use crate::guard::refusal;
-use crate::planning::{Asker, Places, Problem, body, json, wrong_method};
-use crate::progress::name;
+use crate::planning::{CancelOnDrop, PlanningLimits, StudyProblem, body, json, wrong_method};
+use crate::progress::plan_name;
 
-/// What releases studies of one source.
+/// ReleaseService studies of one data source.
 pub trait Releaser: Send + Sync + 'static {
-    /// The name of the source, and of its columns; nothing of its rows.
+    /// The names of the source and its columns; nothing about its rows.
     fn source(&self) -> ReleaseSource;
 
-    /// Releases a study file in JSON, or rehearses it with made-up rows, which charges nothing. The watcher hears how far planning
-    /// has come, and may stop it until something is charged.
+    /// ReleaseService a study file in JSON, or rehearses it with made-up rows, which charges nothing. The watcher receives
+    /// the progress of planning and can stop it until something is charged.
     ///
     /// # Errors
-    /// One sentence: what is wrong, or why it is refused.
+    /// A sentence that says what is wrong, or why the release is refused.
     fn release(
         &self,
         study: &[u8],
         made_up: bool,
-        watch: &dyn Fn(f64) -> Go,
-    ) -> Result<Released, String>;
+        watch: &dyn Fn(f64) -> Control,
+    ) -> Result<ReleaseOutput, String>;
 }
 
-/// What may be known of a source before anything is released.
+/// The public description of a data source.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReleaseSource {
     /// The name of its file.
     pub name: String,
     /// The names of its columns.
     pub columns: Vec<String>,
-    /// The folder that what is published is written to.
+    /// The folder that the published files are written to.
     pub folder: String,
 }
 
-/// What was published.
+/// The published files.
 #[derive(Clone, Debug)]
-pub struct Released {
-    /// The names and texts of its files; `report.html` is one.
+pub struct ReleaseOutput {
+    /// The names and texts of the files; `report.html` is one of them.
     pub files: Vec<(&'static str, String)>,
 }
 
-/// The answer to a study that was released.
+/// The response to a release or a rehearsal.
 #[derive(Serialize)]
-struct Answer {
+struct ReleaseResponse {
     made_up: bool,
-    /// Where the report is shown.
+    /// The path of the report.
     report: Option<String>,
     files: serde_json::Map<String, serde_json::Value>,
 }
 
-/// So many reports are kept to be shown.
-const MOST_REPORTS: usize = 4;
-/// What a report may do: nothing but look as it does.
+/// The number of reports that can be shown at a time.
+const MAX_REPORTS: usize = 4;
+/// The content security policy of a report: it has styles and inline pictures only.
 const REPORT_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; \
                              frame-ancestors 'none'";
 const KEY: HeaderName = HeaderName::from_static("release-key");
 
-/// A releaser, and the key that it is asked with.
+/// A releaser with its key and its last reports.
 #[derive(Clone)]
-pub(crate) struct Releases {
+pub(crate) struct ReleaseService {
     releaser: Arc<dyn Releaser>,
-    /// Of the key, so that how long a comparison takes says nothing about it.
+    /// The hash of the key: comparing hashes reveals nothing about the key by its duration.
     key: Hash,
-    /// The last reports, by names that nobody can guess.
+    /// The last reports, by names that cannot be guessed.
     reports: Arc<Mutex<VecDeque<(String, String)>>>,
-    /// One release at a time.
+    /// Permits one release at a time.
     turn: Arc<Semaphore>,
 }
 
-/// A text that nobody can guess.
-fn unguessable() -> io::Result<String> {
+/// Returns a random text that cannot be guessed.
+fn random_text() -> io::Result<String> {
     let secret = counterpoint_mechanisms::secret().map_err(io::Error::other)?;
     Ok(Hash(secret).to_string())
 }
 
-impl Releases {
-    /// With a new key.
+impl ReleaseService {
+    /// Creates the service with a new key.
     pub(crate) fn new(releaser: impl Releaser) -> io::Result<(Self, String)> {
-        let key = unguessable()?;
-        let releases = Self {
+        let key = random_text()?;
+        let service = Self {
             releaser: Arc::new(releaser),
             key: Hash::of(key.as_bytes()),
             reports: Arc::default(),
             turn: Arc::new(Semaphore::new(1)),
         };
-        Ok((releases, key))
+        Ok((service, key))
     }
 
-    /// Keeps a report, and says where it is shown.
+    /// Keeps a report and returns its path.
     fn keep(&self, report: String) -> Option<String> {
-        let name = unguessable().ok()?;
+        let name = random_text().ok()?;
         let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
         reports.push_back((name.clone(), report));
-        if reports.len() > MOST_REPORTS {
+        if reports.len() > MAX_REPORTS {
             reports.pop_front();
         }
         Some(format!("/release/{name}/report.html"))
     }
 }
 
-/// Its paths.
-pub(crate) fn router(releases: Releases, places: Places) -> Router {
-    let only = |route: MethodRouter<(Releases, Places)>| route.fallback(wrong_method);
+/// The paths of the service.
+pub(crate) fn router(service: ReleaseService, limits: PlanningLimits) -> Router {
+    let only = |route: MethodRouter<(ReleaseService, PlanningLimits)>| route.fallback(wrong_method);
     Router::new()
-        .route("/release", only(get(source).post(released)))
-        .route("/rehearsal", only(post(rehearsed)))
+        .route("/release", only(get(source).post(release)))
+        .route("/rehearsal", only(post(rehearse)))
         .route("/release/{name}/report.html", only(get(report)))
-        .with_state((releases, places))
+        .with_state((service, limits))
 }
 
-type Ours = (Releases, Places);
+type ReleaseState = (ReleaseService, PlanningLimits);
 
-/// That the request has the key. It is looked at before the body is.
-struct Keyed;
+/// Proof that the request has the key. It is checked before the body is read.
+struct ReleaseKey;
 
-impl FromRequestParts<Ours> for Keyed {
+impl FromRequestParts<ReleaseState> for ReleaseKey {
     type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut Parts, (ours, _): &Ours) -> Result<Self, Response> {
+    async fn from_request_parts(
+        parts: &mut Parts,
+        (service, _): &ReleaseState,
+    ) -> Result<Self, Response> {
         let mut keys = parts.headers.get_all(&KEY).iter();
         let key = keys.next().filter(|_| keys.next().is_none());
-        if key.is_some_and(|key| Hash::of(key.as_bytes()) == ours.key) {
+        if key.is_some_and(|key| Hash::of(key.as_bytes()) == service.key) {
             return Ok(Self);
         }
-        let problem =
-            "Release-Key is not the one of this server; legal: the address that it printed";
+        let problem = "Release-Key is wrong or missing; legal: the key in the address that this server printed";
         Err(refusal(StatusCode::UNAUTHORIZED, problem))
     }
 }
 
-/// `GET /release`: what can be released.
-async fn source(_: Keyed, State((ours, _)): State<Ours>) -> Response {
-    json(StatusCode::OK, &ours.releaser.source())
+/// `GET /release`: describes the data source.
+async fn source(_: ReleaseKey, State((service, _)): State<ReleaseState>) -> Response {
+    json(StatusCode::OK, &service.releaser.source())
 }
 
-/// `POST /release`: a study, released. The same study again is answered with the same numbers, and charges nothing.
-async fn released(_: Keyed, State(ours): State<Ours>, request: Request) -> Response {
-    answered(ours, request, false).await
+/// `POST /release`: releases a study. The same study again has the same numbers, and charges nothing.
+async fn release(_: ReleaseKey, State(service): State<ReleaseState>, request: Request) -> Response {
+    run_release(service, request, false).await
 }
 
-/// `POST /rehearsal`: the same with made-up rows. Nothing is charged or written.
-async fn rehearsed(_: Keyed, State(ours): State<Ours>, request: Request) -> Response {
-    answered(ours, request, true).await
+/// `POST /rehearsal`: the same with made-up rows. Charges and writes nothing.
+async fn rehearse(
+    _: ReleaseKey,
+    State(service): State<ReleaseState>,
+    request: Request,
+) -> Response {
+    run_release(service, request, true).await
 }
 
-async fn answered((ours, places): Ours, request: Request, made_up: bool) -> Response {
-    let named = places.begin(name(request.headers()));
-    let bytes = match body(&places, request).await {
+async fn run_release((service, limits): ReleaseState, request: Request, made_up: bool) -> Response {
+    let plan = limits.begin(plan_name(request.headers()));
+    let bytes = match body(&limits, request).await {
         Ok(bytes) => bytes,
         Err(refused) => return refused,
     };
-    let Ok(turn) = Arc::clone(&ours.turn).acquire_owned().await else {
+    let Ok(turn) = Arc::clone(&service.turn).acquire_owned().await else {
         return refusal(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping");
     };
-    let gone = Arc::new(AtomicBool::new(false));
-    let (_asker, done) = (Asker(Arc::clone(&gone)), named.done.clone());
-    // Planning stops when nobody waits for it; what was charged goes on to its end.
+    let is_cancelled = Arc::new(AtomicBool::new(false));
+    let (_cancel, progress) = (CancelOnDrop(Arc::clone(&is_cancelled)), plan.progress.clone());
+    // Planning stops when the client disconnects; after a charge, the release continues to its end.
     let work = tokio::task::spawn_blocking(move || {
         let _turn = turn;
         let watch = |fraction: f64| {
-            done.set(fraction);
-            if gone.load(Ordering::Relaxed) { Go::Stop } else { Go::On }
+            progress.set(fraction);
+            if is_cancelled.load(Ordering::Relaxed) { Control::Stop } else { Control::Continue }
         };
-        let found = ours.releaser.release(&bytes.bytes, made_up, &watch);
-        found.map(|found| answer(&ours, made_up, found))
+        let found = service.releaser.release(&bytes.bytes, made_up, &watch);
+        found.map(|found| response(&service, made_up, found))
     });
     match work.await {
         Ok(Ok(answer)) => json(StatusCode::OK, &answer),
-        Ok(Err(problem)) => json(StatusCode::UNPROCESSABLE_ENTITY, &Problem::of(problem)),
+        Ok(Err(problem)) => json(StatusCode::UNPROCESSABLE_ENTITY, &StudyProblem::of(problem)),
         Err(_) => refusal(StatusCode::INTERNAL_SERVER_ERROR, "releasing failed, which is a bug"),
     }
 }
 
-fn answer(ours: &Releases, made_up: bool, found: Released) -> Answer {
+fn response(service: &ReleaseService, made_up: bool, found: ReleaseOutput) -> ReleaseResponse {
     let report = found.files.iter().find(|(name, _)| *name == "report.html");
-    let report = report.and_then(|(_, text)| ours.keep(text.clone()));
+    let report = report.and_then(|(_, text)| service.keep(text.clone()));
     let file = |(name, text): (&str, String)| (name.to_owned(), text.into());
-    Answer { made_up, report, files: found.files.into_iter().map(file).collect() }
+    ReleaseResponse { made_up, report, files: found.files.into_iter().map(file).collect() }
 }
 
-/// A report, for whoever knows its name: a link carries no head.
-async fn report(State((ours, _)): State<Ours>, Path(name): Path<String>) -> Response {
-    let reports = ours.reports.lock().unwrap_or_else(PoisonError::into_inner);
-    match reports.iter().find(|(known, _)| *known == name) {
+/// `GET /release/{name}/report.html`: a report, without the key, since links carry no header.
+async fn report(State((service, _)): State<ReleaseState>, Path(name): Path<String>) -> Response {
+    let reports = service.reports.lock().unwrap_or_else(PoisonError::into_inner);
+    match reports.iter().find(|(kept, _)| *kept == name) {
         Some((_, text)) => {
             let head = [
                 (CONTENT_TYPE, "text/html; charset=utf-8"),
@@ -211,6 +218,9 @@ async fn report(State((ours, _)): State<Ours>, Path(name): Path<String>) -> Resp
             ];
             (head, text.clone()).into_response()
         }
-        None => refusal(StatusCode::NOT_FOUND, "this report is not kept; legal: release again"),
+        None => refusal(
+            StatusCode::NOT_FOUND,
+            "the report is no longer kept; legal: release the study again",
+        ),
     }
 }

@@ -1,6 +1,6 @@
-// Charts of answers and of spending: plain SVG, with the numbers in words.
+// SVG charts of answers and of spending; each has a text alternative.
 
-import { amount, s } from './dom.js';
+import { formatNumber, s } from './dom.js';
 
 /**
  * @typedef {{label: string, value: number, low: number, high: number}} Point
@@ -11,13 +11,13 @@ import { amount, s } from './dom.js';
 const LINE = 24;
 const FOOT = 24;
 const LETTER = 6.6;
-/** So many are drawn, and so many told. */
-export const MOST_POINTS = 60;
-const MOST_TOLD = 20;
+/** The most points that are drawn, and the most in the text alternative. */
+export const MAX_POINTS = 60;
+const MAX_IN_TEXT = 20;
 
 /** @param {number} value */
 function plain(value) {
-  return amount(value, 6, 'halfExpand');
+  return formatNumber(value, 6, 'halfExpand');
 }
 
 /**
@@ -38,7 +38,7 @@ export function ticks(low, high, most) {
 }
 
 /**
- * An interval that holds all of it, and is not empty.
+ * A non-empty interval that contains the numbers.
  * @param {number[]} numbers
  */
 function span(numbers) {
@@ -60,19 +60,19 @@ function cut(text, room) {
  * @param {string} title
  * @param {string[]} parts
  */
-function told(title, parts) {
-  const more = parts.length > MOST_TOLD ? `; and ${parts.length - MOST_TOLD} more, in the table` : '';
-  return `${title}: ${parts.slice(0, MOST_TOLD).join('; ')}${more}`;
+function textAlternative(title, parts) {
+  const more = parts.length > MAX_IN_TEXT ? `; and ${parts.length - MAX_IN_TEXT} more, in the table` : '';
+  return `${title}: ${parts.slice(0, MAX_IN_TEXT).join('; ')}${more}`;
 }
 
 /**
- * A dot with its interval for each group.
+ * Draws a dot and an interval for each point.
  * @param {string} title
  * @param {Point[]} points
  * @param {number} width
  */
 export function dots(title, points, width) {
-  const drawn = points.slice(0, MOST_POINTS);
+  const drawn = points.slice(0, MAX_POINTS);
   const longest = Math.max(...drawn.map((point) => point.label.length));
   const left = longest === 0 ? 14 : Math.min(width * 0.38, longest * LETTER + 18);
   const [low = 0, high = 1] = span(drawn.flatMap((point) => [point.low, point.high]));
@@ -90,7 +90,7 @@ export function dots(title, points, width) {
       s('line', { class: 'span', x1: x(point.low), x2: x(point.high), y1: y, y2: y }),
       s('circle', { class: 'dot', cx: x(point.value), cy: y, r: 4 }));
   });
-  const said = told(title, points.map((point) => {
+  const said = textAlternative(title, points.map((point) => {
     const range = point.high > point.low ? `, from ${plain(point.low)} to ${plain(point.high)}` : '';
     return `${point.label} ${plain(point.value)}${range}`.trim();
   }));
@@ -98,7 +98,7 @@ export function dots(title, points, width) {
 }
 
 /**
- * A block for each bin, with its interval.
+ * Draws a bar and an interval for each bin.
  * @param {string} title
  * @param {Block[]} blocks
  * @param {number} width
@@ -125,7 +125,7 @@ export function histogram(title, blocks, width) {
     parts.push(s('line', { class: 'whisker', x1: middle, x2: middle, y1: y(block.low), y2: y(block.high) }));
   }
   parts.push(s('line', { class: 'ground', x1: left, x2: width - 14, y1: y(0), y2: y(0) }));
-  // As many edges as there is room for.
+  // Labels as many edges as fit.
   const edges = [...new Set(blocks.flatMap((block) => [block.from, block.to]))];
   let free = -Infinity;
   for (const edge of edges) {
@@ -134,19 +134,19 @@ export function histogram(title, blocks, width) {
     free = x(edge) + half + 8;
     parts.push(s('text', { x: Math.min(x(edge), width - half), y: height + 17, 'text-anchor': 'middle' }, plain(edge)));
   }
-  const said = told(title, blocks.map((block) => {
+  const said = textAlternative(title, blocks.map((block) => {
     return `${plain(block.from)} to ${plain(block.to)}: ${plain(block.value)}, from ${plain(block.low)} to ${plain(block.high)}`;
   }));
   return picture(said, width, height + FOOT, parts);
 }
 
 /**
- * What was spent, step by step, beneath what there is.
+ * Draws the spending as a step function below the budget.
  * @param {string} said
  * @param {Step[]} steps in order
  * @param {[number, number]} ends of the axis
  * @param {[string, string]} names of the ends
- * @param {number} whole what there is to spend
+ * @param {number} whole the budget
  * @param {number} width
  */
 export function stairs(said, steps, [from, to], [first, last], whole, width) {
@@ -189,7 +189,7 @@ function picture(said, width, height, parts) {
 }
 
 /**
- * A bar of what is spent of something.
+ * A bar that shows the spent share of a budget.
  * @param {number} spent from 0 to 1
  */
 export function meter(spent) {

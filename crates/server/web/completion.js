@@ -1,12 +1,13 @@
-// Names that fit what is being typed, in a list below the editor.
+// Suggests names for the text that is being typed, in a list below the editor.
 
-import { at, h, say } from './dom.js';
-import { literal, name } from './tables.js';
+import { byId, h, setText } from './dom.js';
+import { sqlLiteral, sqlName } from './table_list.js';
 
-/** @typedef {import('./curator.js').Table} Table */
+/** @typedef {import('./curator_client.js').Table} Table */
 
-const MOST = 8;
-const WORDS = [
+/** The most suggestions that are shown. */
+const MAX_SUGGESTIONS = 8;
+const SQL_WORDS = [
   'SELECT',
   'FROM',
   'WHERE',
@@ -29,14 +30,14 @@ const WORDS = [
 ];
 
 /**
- * Completes names in an editor: the arrows choose, Enter takes, Escape puts the list away.
+ * Completes names in an editor: arrow keys choose, Enter inserts, Escape closes the list. Returns a function that sets the names.
  * @param {HTMLTextAreaElement} editor
  * @param {HTMLElement} list
  */
 export function complete(editor, list) {
   /** @type {string[]} */
   let names = [];
-  /** @type {string[]} what fits now */
+  /** @type {string[]} the suggestions that are shown */
   let found = [];
   let chosen = -1;
   let from = 0;
@@ -78,10 +79,10 @@ export function complete(editor, list) {
     if (typed === '' || editor.selectionStart !== editor.selectionEnd || (typed.startsWith("'") && !isOpen)) return;
     const start = typed.toLowerCase();
     from = editor.selectionStart - typed.length;
-    found = [...new Set([...names, ...WORDS])].filter((text) => text.toLowerCase().startsWith(start)).slice(0, MOST);
+    found = [...new Set([...names, ...SQL_WORDS])].filter((text) => text.toLowerCase().startsWith(start)).slice(0, MAX_SUGGESTIONS);
     if (found.some((text) => text.toLowerCase() === start)) found = [];
     show();
-    if (found.length) say(at('live'), `${found.length} names fit; arrow down chooses`);
+    if (found.length) setText(byId('live'), `${found.length} suggestions; the down arrow chooses`);
   };
   const take = (/** @type {number} */ index) => {
     const text = found[index];
@@ -108,8 +109,8 @@ export function complete(editor, list) {
   });
   return (/** @type {Table[]} */ tables) => {
     names = tables.flatMap((table) => [
-      name(table.name),
-      ...table.columns.flatMap((column) => [name(column.name), ...(column.categories ?? []).map(literal)]),
+      sqlName(table.name),
+      ...table.columns.flatMap((column) => [sqlName(column.name), ...(column.categories ?? []).map(sqlLiteral)]),
     ]);
   };
 }

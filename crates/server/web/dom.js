@@ -1,4 +1,4 @@
-// Making elements, and naming numbers.
+// Creates and changes elements, and formats numbers.
 
 /**
  * @typedef {Node | string | null | undefined | false} Child
@@ -6,7 +6,7 @@
  */
 
 /**
- * An element with attributes, listeners (`on...`) and children. Text is always text.
+ * Creates an HTML element with attributes, listeners (`on...`) and children. Strings are inserted as text, never as HTML.
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
  * @param {Attributes} [attributes]
@@ -20,7 +20,7 @@ export function h(tag, attributes = {}, ...children) {
 }
 
 /**
- * The same for pictures.
+ * Creates an SVG element in the same way.
  * @param {string} tag
  * @param {Attributes} [attributes]
  * @param {...Child} children
@@ -54,38 +54,38 @@ function fill(element, attributes, children) {
  * @param {string} id
  * @returns {T}
  */
-export function at(id) {
+export function byId(id) {
   const element = document.getElementById(id);
   if (!element) throw new Error(`there is no #${id}`);
   return /** @type {T} */ (element);
 }
 
 /**
- * Sets the text of an element if it is another one.
+ * Sets the text of an element if it differs.
  * @param {Element} element
  * @param {string} text
  */
-export function say(element, text) {
+export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
 /**
- * Sets a field's text, unless somebody is typing there.
+ * Sets the value of a field, unless the user is typing there.
  * @param {HTMLInputElement | HTMLSelectElement} field
  * @param {string} text
  */
-export function put(field, text) {
+export function setField(field, text) {
   if (field.value !== text && (document.activeElement !== field || field.type === 'range')) field.value = text;
 }
 
 /**
- * Puts another text beside what is wrong with a field, or takes it away.
+ * Shows a problem beside fields and marks them as invalid; an empty text removes it.
  * @param {HTMLElement[]} fields
  * @param {HTMLElement} note
  * @param {string} text
  */
-export function blame(fields, note, text) {
-  say(note, text);
+export function setProblem(fields, note, text) {
+  setText(note, text);
   note.hidden = text === '';
   for (const field of fields) {
     if (text === '') field.removeAttribute('aria-invalid');
@@ -94,11 +94,11 @@ export function blame(fields, note, text) {
 }
 
 /**
- * Gives a choice these options, if it has others.
+ * Sets the options of a choice if they differ.
  * @param {HTMLSelectElement} select
  * @param {string[]} names
  */
-export function options(select, names) {
+export function setOptions(select, names) {
   if (names.join('\n') === [...select.options].map((option) => option.value).join('\n')) return;
   select.replaceChildren(...names.map((value) => h('option', { value }, value || 'choose …')));
 }
@@ -117,13 +117,13 @@ export function download(name, text) {
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
 /**
- * A number for people: four digits or so, rounded up where it is a bound.
+ * Formats a number with a few digits; rounds up by default, as for bounds.
  * @param {number} value
  * @param {number} [digits]
  * @param {'ceil' | 'floor' | 'halfExpand'} [rounding]
  * @returns {string}
  */
-export function amount(value, digits = 4, rounding = 'ceil') {
+export function formatNumber(value, digits = 4, rounding = 'ceil') {
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-4 || size >= 1e9)) return powers(value, digits, rounding);
   const format = { maximumSignificantDigits: digits, roundingMode: rounding };
@@ -131,25 +131,25 @@ export function amount(value, digits = 4, rounding = 'ceil') {
 }
 
 /**
- * A number as a multiple of a power of ten.
+ * Formats a number as a multiple of a power of ten.
  * @param {number} value
  * @param {number} digits
  * @param {'ceil' | 'floor' | 'halfExpand'} rounding
  */
 function powers(value, digits, rounding) {
-  let power = Math.floor(Math.log10(Math.abs(value)) + 1e-12);
-  const factor = amount(Number((value / 10 ** power).toPrecision(12)), digits, rounding);
+  const power = Math.floor(Math.log10(Math.abs(value)) + 1e-12);
+  const factor = formatNumber(Number((value / 10 ** power).toPrecision(12)), digits, rounding);
   const raised = [...String(Math.abs(power))].map((digit) => SUPERSCRIPTS[Number(digit)]).join('');
   const ten = `10${power < 0 ? '⁻' : ''}${raised}`;
   return factor === '1' ? ten : `${factor} × ${ten}`;
 }
 
 /**
- * As many digits of a number as its half-width leaves meaning.
+ * The number of significant digits of a number with this half-width.
  * @param {number} value
  * @param {number | null} half
  */
-export function digits(value, half) {
+export function significantDigits(value, half) {
   if (half === null) return 6;
   const last = Math.floor(Math.log10(half || 1)) - 2;
   const largest = Math.max(Math.abs(value), half, 1e-300);
@@ -157,11 +157,11 @@ export function digits(value, half) {
 }
 
 /**
- * A number as a field's text: as many digits as it takes, rounded up.
+ * Formats a number for a field, rounded up.
  * @param {number} value
  * @param {number} digits
  */
-export function written(value, digits) {
+export function fieldText(value, digits) {
   const near = Number(value.toPrecision(digits));
   if (near >= value) return String(near);
   const step = 10 ** (Math.floor(Math.log10(Math.abs(value))) - digits + 1);

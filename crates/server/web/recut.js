@@ -1,41 +1,41 @@
-// Slots that are not used yet, cut otherwise: what is given up, what is made of it, and whether the ledger allows it.
+// Shows the slots of an account and exchanges unused ones for new slots.
 
-import { call, words } from './curator.js';
-import { at, blame, h, say } from './dom.js';
-import { isAboutToken, shut } from './door.js';
+import { call, errorText } from './curator_client.js';
+import { byId, h, setProblem, setText } from './dom.js';
+import { isAboutToken, logOut } from './login.js';
 
 /**
- * @typedef {import('./curator.js').Account} Account
- * @typedef {import('./curator.js').Slot} Slot
- * @typedef {{name: string, mechanism: string, one: string, other: string, count: string}} Made
+ * @typedef {import('./curator_client.js').Account} Account
+ * @typedef {import('./curator_client.js').Slot} Slot
+ * @typedef {{name: string, mechanism: string, one: string, other: string, count: string}} NewSlot
  */
 
-/** What a new slot may declare, and its two numbers. @type {Record<string, {label: string, fields: [string, string], start: [string, string]}>} */
+/** The mechanisms that a new slot may declare, with their two parameters. @type {Record<string, {label: string, fields: [string, string], start: [string, string]}>} */
 const MECHANISMS = {
-  'approx-dp': { label: 'up to', fields: ['epsilon', 'delta'], start: ['', '0'] },
+  'approx-dp': { label: 'any mechanism', fields: ['epsilon', 'delta'], start: ['', '0'] },
   laplace: { label: 'Laplace noise', fields: ['scale', 'sensitivity'], start: ['', '1'] },
   gaussian: { label: 'Gaussian noise', fields: ['sigma', 'sensitivity'], start: ['', '1'] },
 };
 
-/** All that the form shows. */
+/** The state of the form. */
 const state = {
   /** @type {Account | null} */
   account: null,
-  /** @type {Map<string, string>} how many openings of each slot are given up */
+  /** @type {Map<string, string>} the number of openings to give up of each slot */
   given: new Map(),
-  /** @type {Made[]} */
+  /** @type {NewSlot[]} */
   made: [],
+  /** @type {(account: Account) => void} called after an exchange */
+  onChange: () => {},
 };
-/** @type {(account: Account) => void} */
-let changed = () => {};
 
-/** @returns {Made} */
-function fresh() {
+/** @returns {NewSlot} */
+function newSlot() {
   return { name: '', mechanism: 'approx-dp', one: '', other: '0', count: '1' };
 }
 
 /**
- * What a slot declares, in words.
+ * The release that a slot declares, as a text.
  * @param {Slot} slot
  */
 export function declares({ declares }) {
@@ -45,29 +45,29 @@ export function declares({ declares }) {
 }
 
 /**
- * Shows the slots of an account, and the form if something is left of them.
+ * Shows the slots of an account, and the form if any are unused.
  * @param {Account | undefined} account
  * @param {(account: Account) => void} onChange
  */
-export function recutting(account, onChange) {
-  changed = onChange;
+export function showSlots(account, onChange) {
+  state.onChange = onChange;
   const slots = account?.slots ?? [];
-  at('slots').hidden = slots.length === 0;
+  byId('slots').hidden = slots.length === 0;
   if (!account || slots.length === 0) return;
-  if (state.account?.name !== account.name) Object.assign(state, { given: new Map(), made: [fresh()] });
+  if (state.account?.name !== account.name) Object.assign(state, { given: new Map(), made: [newSlot()] });
   state.account = account;
-  at('slot-list').replaceChildren(
+  byId('slot-list').replaceChildren(
     ...slots.map((slot) =>
       h('li', {}, h('b', {}, slot.name), ` ${slot.count - slot.used} of ${slot.count} left`, h('small', {}, ` ${declares(slot)}`)),
     ),
   );
-  at('recut').hidden = account.closed || slots.every((slot) => slot.used >= slot.count);
+  byId('recut').hidden = account.closed || slots.every((slot) => slot.used >= slot.count);
   form(slots.filter((slot) => slot.used < slot.count));
 }
 
-/** @param {Slot[]} slots those that are left */
+/** @param {Slot[]} slots the slots with unused openings */
 function form(slots) {
-  at('recut-given').replaceChildren(
+  byId('recut-given').replaceChildren(
     ...slots.map((slot, index) =>
       h(
         'div',
@@ -81,18 +81,18 @@ function form(slots) {
           value: state.given.get(slot.name) ?? '0',
           oninput: (/** @type {Event} */ event) => {
             state.given.set(slot.name, /** @type {HTMLInputElement} */ (event.target).value);
-            forget();
+            clearResult();
           },
         }),
         h('span', { class: 'hint' }, `of ${slot.count - slot.used} left`),
       ),
     ),
   );
-  at('recut-made').replaceChildren(...state.made.map(line));
+  byId('recut-made').replaceChildren(...state.made.map(line));
 }
 
 /**
- * @param {Made} made
+ * @param {NewSlot} made
  * @param {number} index
  */
 function line(made, index) {
@@ -108,18 +108,18 @@ function line(made, index) {
       'data-made': `${index}-${name}`,
       oninput: (/** @type {Event} */ event) => {
         made[name] = /** @type {HTMLInputElement} */ (event.target).value;
-        forget();
+        clearResult();
       },
     });
   const kind = h(
     'select',
     {
-      'aria-label': `New slot ${index + 1}: what runs in it`,
+      'aria-label': `New slot ${index + 1}: mechanism`,
       onchange: () => {
         const [one, other] = MECHANISMS[kind.value]?.start ?? ['', ''];
         Object.assign(made, { mechanism: kind.value, one, other });
-        forget();
-        at('recut-made').replaceChildren(...state.made.map(line));
+        clearResult();
+        byId('recut-made').replaceChildren(...state.made.map(line));
       },
     },
     ...Object.entries(MECHANISMS).map(([value, { label }]) => h('option', { value, selected: value === made.mechanism }, label)),
@@ -143,9 +143,9 @@ function line(made, index) {
         'aria-label': `Remove new slot ${index + 1}`,
         onclick: () => {
           state.made.splice(index, 1);
-          forget();
-          at('recut-made').replaceChildren(...state.made.map(line));
-          at('recut-add').focus();
+          clearResult();
+          byId('recut-made').replaceChildren(...state.made.map(line));
+          byId('recut-add').focus();
         },
       },
       '×',
@@ -153,14 +153,14 @@ function line(made, index) {
   );
 }
 
-/** What was said of the last try is not about what stands there now. */
-function forget() {
-  blame([], at('recut-wrong'), '');
-  say(at('recut-said'), '');
+/** Clears the result of the last check, which is about an older form. */
+function clearResult() {
+  setProblem([], byId('recut-wrong'), '');
+  setText(byId('recut-said'), '');
 }
 
-/** What the form stands for. */
-function asked() {
+/** The request that the form describes. */
+function recutRequest() {
   const unused = [...state.given].map(([slot, count]) => ({ slot, count: Number(count) })).filter(({ count }) => count !== 0);
   const number = (/** @type {string} */ text) => (Number.isFinite(Number(text)) && text.trim() !== '' ? Number(text) : text);
   const release = state.made.map(({ name, mechanism, one, other, count }) => {
@@ -176,28 +176,28 @@ function asked() {
   return { unused, into: JSON.stringify({ release }) };
 }
 
-/** @param {boolean} isTry */
+/** @param {boolean} isTry checks the exchange without making it */
 async function send(isTry) {
   if (!state.account) return;
-  forget();
+  clearResult();
   try {
     const path = `accounts/${encodeURIComponent(state.account.name)}/recut${isTry ? '/rehearsal' : ''}`;
-    const account = await call(path, asked());
-    say(at('recut-said'), isTry ? 'It can be cut so. Nothing was changed.' : 'The slots are cut.');
+    const account = await call(path, recutRequest());
+    setText(byId('recut-said'), isTry ? 'This exchange is allowed. Nothing was changed.' : 'The slots were exchanged.');
     if (isTry) return;
-    Object.assign(state, { given: new Map(), made: [fresh()] });
-    changed(account);
+    Object.assign(state, { given: new Map(), made: [newSlot()] });
+    state.onChange(account);
   } catch (error) {
-    if (isAboutToken(error)) shut(error);
-    else blame([], at('recut-wrong'), words(error));
+    if (isAboutToken(error)) logOut(error);
+    else setProblem([], byId('recut-wrong'), errorText(error));
   }
 }
 
-at('recut-add').addEventListener('click', () => {
-  state.made.push(fresh());
-  at('recut-made').replaceChildren(...state.made.map(line));
+byId('recut-add').addEventListener('click', () => {
+  state.made.push(newSlot());
+  byId('recut-made').replaceChildren(...state.made.map(line));
   const last = document.querySelector(`[data-made="${state.made.length - 1}-name"]`);
   if (last instanceof HTMLElement) last.focus();
 });
-at('recut-try').addEventListener('click', () => send(true));
-at('recut-now').addEventListener('click', () => send(false));
+byId('recut-try').addEventListener('click', () => send(true));
+byId('recut-now').addEventListener('click', () => send(false));

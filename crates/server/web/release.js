@@ -1,10 +1,10 @@
-// Step 4: the study released of the server's source, or rehearsed with made-up rows, and what comes of it.
+// Step 4 of the planner: releases the study from the server's data source, or rehearses it with made-up rows.
 
-import { dots, histogram, MOST_POINTS } from './charts.js';
-import { store, stored } from './curator.js';
-import { amount, at, blame, digits, download, h, say } from './dom.js';
-import { glance, post } from './planner.js';
-import { sentence } from './words.js';
+import { dots, histogram, MAX_POINTS } from './charts.js';
+import { store, stored } from './curator_client.js';
+import { byId, download, formatNumber, h, setProblem, setText, significantDigits } from './dom.js';
+import { fetchProgress, post } from './planner_client.js';
+import { sentence } from './descriptions.js';
 
 /**
  * @typedef {{group: string[], part: string, value: number, lower: number | null, upper: number | null, confidence: number}} PublishedNumber
@@ -13,31 +13,31 @@ import { sentence } from './words.js';
  *   statistics: PublishedStatistic[]}} Publication
  * @typedef {{made_up: boolean, report: string | null, files: Record<string, string>}} Published
  * @typedef {{name: string, columns: string[], folder: string}} Source
- * @typedef {{study: unknown, epsilon: string | null, hasColumns: boolean}} Planned the study file, and its cost if it is planned
+ * @typedef {{study: unknown, epsilon: string | null, hasColumns: boolean}} Planned the study file, and its cost if it has a plan
  */
 
 const KEY = 'release-key';
-/** So many statistics are drawn. */
-const MOST_CHARTS = 30;
-/** How often it is asked how far it has come. */
-const GLANCE = 300;
+/** The most charts that are drawn. */
+const MAX_CHARTS = 30;
+/** The interval between requests for the progress, in milliseconds. */
+const PROGRESS_INTERVAL = 300;
 
-/** All that this step shows. */
+/** The state of this step. */
 const state = {
   /** @type {Source | null} */
   source: null,
   /** @type {Planned} */
   planned: { study: null, epsilon: null, hasColumns: false },
-  /** @type {'/release' | '/rehearsal' | null} what is being done */
-  doing: null,
-  /** @type {number | null} how far planning has come */
-  done: null,
-  wrong: '',
+  /** @type {'/release' | '/rehearsal' | null} the path of the running request */
+  running: null,
+  /** @type {number | null} the progress of planning */
+  progress: null,
+  problem: '',
   /** @type {{published: Published, publication: Publication, study: string} | null} */
   result: null,
 };
 
-/** Takes the key out of the address, where `counterpoint serve` put it. */
+/** Stores the key that `counterpoint serve` put into the address, and removes it from there. */
 function takeKey() {
   if (!location.hash.startsWith('#key=')) return;
   store(KEY, location.hash.slice(5));
@@ -50,7 +50,7 @@ function key() {
 }
 
 /**
- * Asks which source can be released, if this tab has a key.
+ * Requests the description of the data source, if this tab has a key.
  * @param {(source: Source) => void} found
  */
 export async function openRelease(found) {
@@ -65,7 +65,7 @@ export async function openRelease(found) {
 }
 
 /**
- * The study as it stands now.
+ * Sets the current study.
  * @param {Planned} planned
  */
 export function updateRelease(planned) {
@@ -76,87 +76,87 @@ export function updateRelease(planned) {
 /** @param {'/release' | '/rehearsal'} path */
 async function run(path) {
   const { study, epsilon } = state.planned;
-  if (state.doing || epsilon === null) return;
-  Object.assign(state, { doing: path, done: null, wrong: '' });
+  if (state.running || epsilon === null) return;
+  Object.assign(state, { running: path, progress: null, problem: '' });
   show();
   const name = crypto.randomUUID();
-  const glances = setInterval(async () => {
-    const done = await glance(name);
-    if (done !== null && state.doing) state.done = done;
+  const progressTimer = setInterval(async () => {
+    const progress = await fetchProgress(name);
+    if (progress !== null && state.running) state.progress = progress;
     show();
-  }, GLANCE);
+  }, PROGRESS_INTERVAL);
   try {
     const { text, problem } = await post(path, study, undefined, { 'Plan-Name': name, ...key() });
-    if (problem) state.wrong = sentence(problem.field ?? '', problem.problem);
+    if (problem) state.problem = sentence(problem.field ?? '', problem.problem);
     else {
       /** @type {Published} */
       const published = JSON.parse(text);
       state.result = { published, publication: JSON.parse(published.files['release.json'] ?? ''), study: JSON.stringify(study) };
-      say(at('live'), published.made_up ? 'Tried with made-up rows' : 'Released');
+      setText(byId('live'), published.made_up ? 'Tried with made-up rows' : 'Released');
     }
   } catch {
-    state.wrong = 'The server does not answer. What was charged is kept: released again, it costs nothing more.';
+    state.problem = 'The server does not answer. If the study was charged, releasing it again costs nothing more.';
   } finally {
-    clearInterval(glances);
-    state.doing = null;
+    clearInterval(progressTimer);
+    state.running = null;
     show();
     draw();
   }
-  at(state.wrong ? 'release-wrong' : 'released-title').scrollIntoView({ block: 'nearest' });
+  byId(state.problem ? 'release-wrong' : 'released-title').scrollIntoView({ block: 'nearest' });
 }
 
-/** Everything but the numbers. */
+/** Shows the state of the step, except for the published numbers. */
 function show() {
-  const { source, planned, doing, done, wrong, result } = state;
-  at('release').hidden = source === null;
+  const { source, planned, running, progress, problem, result } = state;
+  byId('release').hidden = source === null;
   if (!source) return;
-  say(at('release-source'), source.name);
-  say(at('release-folder'), source.folder);
-  const isReady = planned.epsilon !== null && planned.hasColumns && doing === null;
-  say(at('release-now'), planned.epsilon === null ? 'Release' : `Release, and charge ε ${planned.epsilon}`);
-  for (const id of ['release-now', 'rehearse-now']) at(id).setAttribute('aria-disabled', String(!isReady));
-  say(
-    at('release-hint'),
+  setText(byId('release-source'), source.name);
+  setText(byId('release-folder'), source.folder);
+  const isReady = planned.epsilon !== null && planned.hasColumns && running === null;
+  setText(byId('release-now'), planned.epsilon === null ? 'Release' : `Release, and charge ε ${planned.epsilon}`);
+  for (const id of ['release-now', 'rehearse-now']) byId(id).setAttribute('aria-disabled', String(!isReady));
+  setText(
+    byId('release-hint'),
     planned.hasColumns
-      ? 'Noise is drawn once. Released again, the same study has the same numbers and costs nothing.'
-      : 'Say in step 1 which columns the data have; statistics are then computed from those.',
+      ? 'Noise is drawn only once. Releasing the same study again gives the same numbers and costs nothing.'
+      : 'Declare the columns of your data in step 1 first. The statistics are computed from them.',
   );
-  at('releasing').hidden = doing === null;
-  const bar = at('release-bar');
-  if (done === null || done >= 1) bar.removeAttribute('value');
-  else bar.setAttribute('value', String(done));
-  const rows = doing === '/release' ? `Counting ${source.name}, charging and drawing` : 'Drawing from made-up rows';
-  say(at('release-stage'), done !== null && done < 1 ? 'Planning …' : `${rows} …`);
-  blame([], at('release-wrong'), wrong);
-  at('released').hidden = result === null;
+  byId('releasing').hidden = running === null;
+  const bar = byId('release-bar');
+  if (progress === null || progress >= 1) bar.removeAttribute('value');
+  else bar.setAttribute('value', String(progress));
+  const rows = running === '/release' ? `Computing from ${source.name}, charging and drawing noise` : 'Computing from made-up rows';
+  setText(byId('release-stage'), progress !== null && progress < 1 ? 'Planning …' : `${rows} …`);
+  setProblem([], byId('release-wrong'), problem);
+  byId('released').hidden = result === null;
   if (!result) return;
   const { publication, published } = result;
-  say(at('released-title'), published.made_up ? 'Made-up numbers' : 'Published');
-  at('released').classList.toggle('made-up', published.made_up);
+  setText(byId('released-title'), published.made_up ? 'Made-up numbers' : 'Published');
+  byId('released').classList.toggle('made-up', published.made_up);
   const { epsilon, delta, budget } = publication.privacy;
   const rest =
-    budget.epsilon > 0 ? ` The data set has spent ε ${amount(budget.epsilon_spent)} of ${amount(budget.epsilon, 6, 'floor')}.` : '';
-  say(
-    at('released-cost'),
+    budget.epsilon > 0 ? ` The data set has spent ε ${formatNumber(budget.epsilon_spent)} of ${formatNumber(budget.epsilon, 6, 'floor')}.` : '';
+  setText(
+    byId('released-cost'),
     published.made_up
-      ? 'From rows that were made up: they say nothing about anybody, nothing was charged, and nothing was written.'
-      : `What people are promised: ε ${amount(epsilon)} at δ = ${amount(delta)}.${rest} The files are in ${source.folder}.`,
+      ? 'Computed from made-up rows: they say nothing about anybody. Nothing was charged or written.'
+      : `Guarantee: ε ${formatNumber(epsilon)} at δ = ${formatNumber(delta)}.${rest} The files are in ${source.folder}.`,
   );
-  at('released-old').hidden = result.study === JSON.stringify(planned.study);
+  byId('released-old').hidden = result.study === JSON.stringify(planned.study);
 }
 
-/** The numbers, as a table and as charts. */
+/** Shows the published numbers as a table and as charts. */
 function draw() {
   if (!state.result) return;
   const { publication, published } = state.result;
   const files = Object.entries(published.files);
-  at('released-files').replaceChildren(
+  byId('released-files').replaceChildren(
     ...(published.report
       ? [h('a', { href: published.report, target: '_blank', rel: 'noopener' }, published.made_up ? 'Made-up report' : 'Report')]
       : []),
     ...(published.made_up ? [] : files.map(([name, text]) => h('button', { type: 'button', onclick: () => download(name, text) }, name))),
   );
-  at('released-numbers').replaceChildren(
+  byId('released-numbers').replaceChildren(
     head(),
     h('tbody', {}, ...publication.statistics.flatMap((statistic) => statistic.numbers.map((one, index) => line(statistic, one, index)))),
   );
@@ -164,14 +164,14 @@ function draw() {
 }
 
 function head() {
-  const right = new Set(['Value', 'Interval', 'holds']);
+  const right = new Set(['Value', 'Interval', 'Confidence']);
   return h(
     'thead',
     {},
     h(
       'tr',
       {},
-      ...['Statistic', 'Group', 'Of', 'Value', 'Interval', 'holds'].map((name) =>
+      ...['Statistic', 'Group', 'Part', 'Value', 'Interval', 'Confidence'].map((name) =>
         h('th', { scope: 'col', class: right.has(name) ? 'right' : null }, name),
       ),
     ),
@@ -189,27 +189,27 @@ function half({ lower, upper }) {
  * @param {number} index
  */
 function line(statistic, one, index) {
-  const size = digits(one.value, half(one));
-  const interval = one.lower === null || one.upper === null ? '–' : `${amount(one.lower, size, 'floor')} to ${amount(one.upper, size)}`;
-  const often = one.lower === null ? '' : `${amount(100 * one.confidence, 4, 'halfExpand')} %`;
+  const size = significantDigits(one.value, half(one));
+  const interval = one.lower === null || one.upper === null ? '–' : `${formatNumber(one.lower, size, 'floor')} to ${formatNumber(one.upper, size)}`;
+  const often = one.lower === null ? '' : `${formatNumber(100 * one.confidence, 4, 'halfExpand')} %`;
   return h(
     'tr',
     {},
     h('th', { scope: 'row' }, index === 0 ? statistic.name : h('span', { class: 'hidden' }, statistic.name)),
     h('td', {}, one.group.join(', ')),
     h('td', {}, one.part),
-    h('td', { class: 'right' }, amount(one.value, size, 'halfExpand')),
+    h('td', { class: 'right' }, formatNumber(one.value, size, 'halfExpand')),
     h('td', { class: 'right' }, interval),
     h('td', { class: 'right' }, often),
   );
 }
 
 /**
- * A chart for each statistic of several numbers; of bins one for each group.
+ * Draws a chart for each statistic with several numbers, and for each group of a histogram.
  * @param {PublishedStatistic[]} statistics
  */
 function charts(statistics) {
-  const width = Math.max(260, Math.min(480, at('released').clientWidth));
+  const width = Math.max(260, Math.min(480, byId('released').clientWidth));
   /** @type {{title: string, list: PublishedNumber[]}[]} */
   const series = statistics
     .flatMap(({ name, numbers }) => {
@@ -222,14 +222,14 @@ function charts(statistics) {
     })
     .filter(({ list }) => list.length > 1);
   const drawn = series
-    .slice(0, MOST_CHARTS)
+    .slice(0, MAX_CHARTS)
     .map(({ title, list }) => h('figure', {}, h('figcaption', {}, title), chart(title, list, width)));
   const left = series.length - drawn.length;
-  at('released-charts').replaceChildren(...drawn, ...(left > 0 ? [h('p', { class: 'hint' }, `${left} more are in the table only.`)] : []));
+  byId('released-charts').replaceChildren(...drawn, ...(left > 0 ? [h('p', { class: 'hint' }, `${left} more are shown in the table only.`)] : []));
 }
 
 /**
- * The ends of a bin, if it is one.
+ * The ends of a bin; null for a part that is not a bin.
  * @param {PublishedNumber} one
  */
 function bin({ part }) {
@@ -254,7 +254,7 @@ function chart(title, list, width) {
   const label = (/** @type {PublishedNumber} */ one) => [...one.group, one.part].filter(Boolean).join(', ');
   return dots(
     title,
-    list.slice(0, MOST_POINTS).map((one) => ({ label: label(one), ...ends(one) })),
+    list.slice(0, MAX_POINTS).map((one) => ({ label: label(one), ...ends(one) })),
     width,
   );
 }
@@ -267,5 +267,5 @@ function button(path) {
   };
 }
 
-at('release-now').addEventListener('click', button('/release'));
-at('rehearse-now').addEventListener('click', button('/rehearsal'));
+byId('release-now').addEventListener('click', button('/release'));
+byId('rehearse-now').addEventListener('click', button('/rehearsal'));

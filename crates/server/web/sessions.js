@@ -1,44 +1,44 @@
-// Sessions: mechanisms that are paid for when they are opened, and then asked one question after another.
+// Sessions: mechanisms that are charged when they are opened and then answer one question after another.
 
-import { call, pages, words } from './curator.js';
-import { at, blame, h, say } from './dom.js';
-import { isAboutToken, shut } from './door.js';
+import { call, errorText, pages } from './curator_client.js';
+import { byId, h, setProblem, setText } from './dom.js';
+import { isAboutToken, logOut } from './login.js';
 
 /**
  * @typedef {{account: string, key: string, table: string, declared: Record<string, any>, answered: number, over: boolean}} Session
  * @typedef {{sql: string, reply: unknown}} Reply
  */
 
-/** All that is shown: the sessions, and what was answered in this tab. */
+/** The sessions, and the answers that this tab received. */
 const state = {
   /** @type {Session[]} */
   list: [],
   /** @type {Map<string, Reply[]>} */
   replies: new Map(),
+  /** @type {() => Promise<void>} called after a charge */
+  onSpent: async () => {},
 };
-/** @type {() => Promise<void>} */
-let spent = async () => {};
 
-const value = (/** @type {string} */ id) => /** @type {HTMLInputElement} */ (at(id)).value.trim();
-const place = (/** @type {Session} */ { account, key }) => `sessions/${encodeURIComponent(account)}/${encodeURIComponent(key)}`;
+const value = (/** @type {string} */ id) => /** @type {HTMLInputElement} */ (byId(id)).value.trim();
+const path = (/** @type {Session} */ { account, key }) => `sessions/${encodeURIComponent(account)}/${encodeURIComponent(key)}`;
 
 /** @param {unknown} error */
 function failed(error) {
-  if (isAboutToken(error)) shut(error);
-  else blame([], at('session-wrong'), words(error));
+  if (isAboutToken(error)) logOut(error);
+  else setProblem([], byId('session-wrong'), errorText(error));
 }
 
-/** A number, or the text that is none, so that the server says what is wrong. @param {string} id */
+/** The number in a field; any other text as it is, so that the server reports it. @param {string} id */
 function number(id) {
   const text = value(id);
   return text !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
 /**
- * What is to be opened, as the form has it.
+ * The session that the form describes.
  * @param {string} account
  */
-function asked(account) {
+function sessionRequest(account) {
   const own = { account, key: value('session-key'), table: value('session-table') };
   const [epsilon, answers, threshold] = ['session-epsilon', 'session-answers', 'session-threshold'].map(number);
   if (value('session-kind') === 'sparse_vector') return { ...own, sparse_vector: { epsilon, answers, threshold } };
@@ -48,30 +48,30 @@ function asked(account) {
 }
 
 /**
- * Shows the sessions, and the form that opens one.
+ * Shows the sessions and the form that opens one.
  * @param {string[]} tables
- * @param {() => string} account the one that pays
+ * @param {() => string} account the account that pays
  * @param {() => Promise<void>} onSpent
  */
-export async function sessions(tables, account, onSpent) {
-  spent = onSpent;
-  at('session-table').replaceChildren(...tables.map((name) => h('option', { value: name }, name)));
+export async function startSessions(tables, account, onSpent) {
+  state.onSpent = onSpent;
+  byId('session-table').replaceChildren(...tables.map((name) => h('option', { value: name }, name)));
   const kind = () => {
-    const { value } = /** @type {HTMLSelectElement} */ (at('session-kind'));
-    say(at('session-answers-label'), { sparse_vector: 'Answers above', guess_and_check: 'Corrections', sequence: 'Counts' }[value] ?? '');
-    say(at('session-threshold-label'), value === 'guess_and_check' ? 'Off by' : 'Threshold');
-    at('session-threshold-line').hidden = value === 'sequence';
+    const { value } = /** @type {HTMLSelectElement} */ (byId('session-kind'));
+    setText(byId('session-answers-label'), { sparse_vector: 'Answers above the threshold', guess_and_check: 'Corrections', sequence: 'Counts' }[value] ?? '');
+    setText(byId('session-threshold-label'), value === 'guess_and_check' ? 'Tolerance' : 'Threshold');
+    byId('session-threshold-line').hidden = value === 'sequence';
   };
   kind();
-  at('session-kind').addEventListener('change', kind);
-  at('session-form').addEventListener('submit', async (event) => {
+  byId('session-kind').addEventListener('change', kind);
+  byId('session-form').addEventListener('submit', async (event) => {
     event.preventDefault();
-    blame([], at('session-wrong'), '');
+    setProblem([], byId('session-wrong'), '');
     try {
-      const opened = await call('sessions', asked(account()));
-      say(at('session-said'), `Session ${opened.key} is open. ${opened.left.words} left.`);
+      const opened = await call('sessions', sessionRequest(account()));
+      setText(byId('session-said'), `Session ${opened.key} is open. ${opened.left.words} left.`);
       await load();
-      await spent();
+      await state.onSpent();
     } catch (error) {
       failed(error);
     }
@@ -85,7 +85,7 @@ async function load() {
 }
 
 function show() {
-  at('session-list').replaceChildren(...state.list.map(item));
+  byId('session-list').replaceChildren(...state.list.map(item));
 }
 
 /**
@@ -127,7 +127,7 @@ function item(session, index) {
     isSequence && epsilon,
     h('button', { type: 'submit' }, 'Ask'),
   );
-  const replies = state.replies.get(place(session)) ?? [];
+  const replies = state.replies.get(path(session)) ?? [];
   return h(
     'li',
     {},
@@ -138,7 +138,7 @@ function item(session, index) {
         'span',
         {},
         h('b', {}, key),
-        h('small', {}, ` ${kind.replaceAll('-', ' ')} on ${table}, paid by ${account}; ${answered} answered${over ? ', over' : ''}`),
+        h('small', {}, ` ${kind.replaceAll('-', ' ')} on ${table}, paid by ${account}; ${answered} answered${over ? ', closed' : ''}`),
       ),
       !over && h('button', { type: 'button', onclick: () => close(session) }, 'End', h('span', { class: 'hidden' }, ` session ${key}`)),
     ),
@@ -147,16 +147,16 @@ function item(session, index) {
       h(
         'ol',
         { class: 'replies', 'aria-label': `Answers of ${key}` },
-        ...replies.map((one) => h('li', {}, h('code', {}, one.sql), ' ', h('b', {}, said(one.reply)))),
+        ...replies.map((one) => h('li', {}, h('code', {}, one.sql), ' ', h('b', {}, replyText(one.reply)))),
       ),
   );
 }
 
 /**
- * An answer in words.
+ * The text of an answer.
  * @param {any} reply
  */
-function said(reply) {
+function replyText(reply) {
   if (typeof reply === 'string') return reply;
   const [[name, what] = ['', null]] = Object.entries(reply ?? {});
   return `${name}${what === null ? '' : ` ${typeof what === 'object' ? JSON.stringify(what) : what}`}`;
@@ -168,12 +168,12 @@ function said(reply) {
  * @param {{guess?: number, epsilon?: number}} more
  */
 async function ask(session, sql, more) {
-  blame([], at('session-wrong'), '');
+  setProblem([], byId('session-wrong'), '');
   try {
-    const answer = await call(`${place(session)}/questions`, { name: crypto.randomUUID(), sql, ...more });
-    const list = state.replies.get(place(session)) ?? [];
-    state.replies.set(place(session), [{ sql, reply: answer.reply }, ...list]);
-    say(at('session-said'), `${session.key} answered: ${said(answer.reply)}`);
+    const answer = await call(`${path(session)}/questions`, { name: crypto.randomUUID(), sql, ...more });
+    const list = state.replies.get(path(session)) ?? [];
+    state.replies.set(path(session), [{ sql, reply: answer.reply }, ...list]);
+    setText(byId('session-said'), `${session.key} answered: ${replyText(answer.reply)}`);
     await load();
   } catch (error) {
     failed(error);
@@ -182,10 +182,10 @@ async function ask(session, sql, more) {
 
 /** @param {Session} session */
 async function close(session) {
-  blame([], at('session-wrong'), '');
+  setProblem([], byId('session-wrong'), '');
   try {
-    await call(place(session), undefined, undefined, 'DELETE');
-    say(at('session-said'), `${session.key} is over. Nothing is refunded.`);
+    await call(path(session), undefined, undefined, 'DELETE');
+    setText(byId('session-said'), `Session ${session.key} is closed. Its cost is not refunded.`);
     await load();
   } catch (error) {
     failed(error);

@@ -1,16 +1,16 @@
-// The study on the page: texts as they were typed, and what they say of each other.
+// The study on the planner page. Fields hold the text as typed; functions derive values from it.
 
-import { written } from './dom.js';
-import { plainName } from './header.js';
-import { fieldsOf, kindOf } from './kinds.js';
-import { number } from './texts.js';
+import { fieldText } from './dom.js';
+import { plainName } from './csv_header.js';
+import { fieldsOf, kindOf } from './statistic_kinds.js';
+import { parseNumber } from './typed_values.js';
 
 /**
- * What is fixed: the errors; the budget, and errors in proportion; the budget, and weights.
+ * The fixed part of a study: the errors; the budget, with proportional errors; or the budget, with weights.
  * @typedef {'errors' | 'fit' | 'share'} Mode
  * @typedef {{id: number, kind: string, name: string, pin: boolean, fields: Record<string, string>}} Statistic
  * @typedef {{name: string, from: string, holds: '' | 'numbers' | 'groups', low: string, high: string, categories: string,
- *   rest: Record<string, unknown>}} Column what it holds is empty if it is not used; the rest is as the file has it
+ *   rest: Record<string, unknown>}} Column `holds` is empty for an unused column; `rest` keeps the other fields of the file
  * @typedef {{adjacency: string, people: string, rows: string, sample_of: string, person: string, columns: Column[],
  *   rest: Record<string, unknown>}} Data
  * @typedef {{mode: Mode, epsilon: string, delta: string, goal: string, data: Data, statistics: Statistic[]}} Study
@@ -28,23 +28,23 @@ export function blank() {
  * @param {string} kind
  * @returns {Statistic}
  */
-export function fresh(study, kind) {
+export function newStatistic(study, kind) {
   const id = 1 + Math.max(0, ...study.statistics.map((statistic) => statistic.id));
-  return { id, kind, name: '', pin: false, fields: start(study, kind) };
+  return { id, kind, name: '', pin: false, fields: startFields(study, kind) };
 }
 
-/** @param {Study} study whether its statistics are about columns */
+/** @param {Study} study true if its statistics are about columns */
 export function hasColumns(study) {
   return study.data.columns.length > 0;
 }
 
 /**
- * What the fields of a new statistic hold.
+ * The fields of a new statistic.
  * @param {Study} study
  * @param {string} kind
  * @returns {Record<string, string>}
  */
-export function start(study, kind) {
+export function startFields(study, kind) {
   if (!hasColumns(study)) return { ...kindOf(kind).start };
   const { epsilon, shares } = kindOf(kind).start;
   /** @type {Record<string, string>} */
@@ -59,7 +59,7 @@ export function start(study, kind) {
 }
 
 /**
- * The columns of a data file's header, those that are known already as they were declared.
+ * Sets the columns to those of a data file's header; columns that are declared already stay as they are.
  * @param {Study} study
  * @param {string[]} names
  */
@@ -83,28 +83,28 @@ export function columnOf(study, name) {
 }
 
 /**
- * How wide a statistic's values are, and how many people there are to be counted; 1 where nothing is said.
+ * The bounds of a statistic's values (0 and 1 by default) and the number of people, if known.
  * @param {Study} study
  * @param {Statistic} statistic
  * @returns {{low: number, high: number, people: number | null}}
  */
 export function range(study, statistic) {
   const column = columnOf(study, statistic.fields.column);
-  const declared = [number(column?.low), number(column?.high)];
-  const end = (/** @type {number} */ which) => Number(number(statistic.fields[`bounds.${which}`]) ?? declared[which] ?? which);
-  const people = Number(number(study.data.people));
+  const declared = [parseNumber(column?.low), parseNumber(column?.high)];
+  const end = (/** @type {number} */ which) => Number(parseNumber(statistic.fields[`bounds.${which}`]) ?? declared[which] ?? which);
+  const people = Number(parseNumber(study.data.people));
   const [low, high] = [end(0), end(1)];
   const sound = Number.isFinite(low) && Number.isFinite(high) && low < high;
   return { low: sound ? low : 0, high: sound ? high : 1, people: people > 0 ? people : null };
 }
 
 /**
- * The axis on which a statistic's answers lie; none where that is not known.
+ * The range of a statistic's answers; null if it is not known.
  * @param {Study} study
  * @param {Statistic} statistic
  * @returns {[number, number] | null}
  */
-export function axis(study, statistic) {
+export function answerRange(study, statistic) {
   const { low, high, people } = range(study, statistic);
   const width = high - low;
   switch (kindOf(statistic.kind).error) {
@@ -127,17 +127,17 @@ export function axis(study, statistic) {
 }
 
 /**
- * The error that is wanted where none is typed: a hundredth of the axis.
+ * The requested error if none is typed: a hundredth of the range of answers.
  * @param {Study} study
  * @param {Statistic} statistic
  * @returns {string}
  */
-export function suggested(study, statistic) {
-  const ends = axis(study, statistic);
-  if (ends) return written((ends[1] - ends[0]) / 100, 2);
+export function suggestedError(study, statistic) {
+  const ends = answerRange(study, statistic);
+  if (ends) return fieldText((ends[1] - ends[0]) / 100, 2);
   const { low, high } = range(study, statistic);
-  if (statistic.kind === 'sum') return written(50 * Math.max(Math.abs(low), Math.abs(high)), 2);
-  return statistic.kind === 'covariance' ? written((high - low) ** 2 / 100, 2) : '50';
+  if (statistic.kind === 'sum') return fieldText(50 * Math.max(Math.abs(low), Math.abs(high)), 2);
+  return statistic.kind === 'covariance' ? fieldText((high - low) ** 2 / 100, 2) : '50';
 }
 
 /** @param {string} kind */
@@ -146,12 +146,12 @@ export function hasError(kind) {
 }
 
 /**
- * Which field says how much is wanted of a statistic.
+ * The field that states the requested accuracy of a statistic.
  * @param {Study} study
  * @param {Statistic} statistic
  * @returns {'error' | 'weight' | 'epsilon'}
  */
-export function wish(study, statistic) {
+export function accuracyField(study, statistic) {
   if (!hasError(statistic.kind) || (statistic.pin && statistic.fields.epsilon)) return 'epsilon';
   return study.mode === 'share' && !statistic.pin ? 'weight' : 'error';
 }

@@ -1,35 +1,35 @@
-// What an owner makes: accounts under a data set, and tokens, whose text is shown once.
+// The owner’s forms: opens accounts under a data set, creates tokens and revokes them.
 
-import { call, pages, words } from './curator.js';
-import { at, blame, h, options, say } from './dom.js';
-import { isAboutToken, shut } from './door.js';
+import { call, errorText, pages } from './curator_client.js';
+import { byId, h, setOptions, setProblem, setText } from './dom.js';
+import { isAboutToken, logOut } from './login.js';
 
 /**
- * @typedef {import('./curator.js').Account} Account
+ * @typedef {import('./curator_client.js').Account} Account
  * @typedef {{id: number, name: string, role: string, accounts: string[], created: number, revoked: number | null}} Token
  */
 
-const field = (/** @type {string} */ id) => /** @type {HTMLInputElement} */ (at(id));
+const field = (/** @type {string} */ id) => /** @type {HTMLInputElement} */ (byId(id));
 
 /**
- * Says what went wrong beside a form, or shuts the page.
+ * Shows an error beside a form; an error about the token shows the login form.
  * @param {string} id
  * @param {unknown} error
  */
 function failed(id, error) {
-  if (isAboutToken(error)) shut(error);
-  else blame([], at(id), words(error));
+  if (isAboutToken(error)) logOut(error);
+  else setProblem([], byId(id), errorText(error));
 }
 
 /**
- * Opens the part of the page that owners have.
- * @param {() => Promise<void>} reload shows how accounts stand now
+ * Shows the part of the page that only owners see.
+ * @param {() => Promise<void>} reload fetches and shows the accounts
  */
-export async function openOwner(reload) {
-  at('owners').hidden = false;
-  at('new-account').addEventListener('submit', async (event) => {
+export async function startTokens(reload) {
+  byId('owners').hidden = false;
+  byId('new-account').addEventListener('submit', async (event) => {
     event.preventDefault();
-    blame([], at('account-wrong'), '');
+    setProblem([], byId('account-wrong'), '');
     try {
       const file = field('account-plan').files?.[0];
       const paid = file
@@ -37,61 +37,61 @@ export async function openOwner(reload) {
         : { epsilon: field('account-epsilon').value.trim(), delta: field('account-delta').value.trim() || '0' };
       const name = field('account-name').value.trim();
       await call('accounts', { name, dataset: field('account-dataset').value, ...paid });
-      /** @type {HTMLFormElement} */ (at('new-account')).reset();
+      /** @type {HTMLFormElement} */ (byId('new-account')).reset();
       await reload();
-      say(at('live'), `Account ${name} is open`);
+      setText(byId('live'), `Account ${name} is open`);
     } catch (error) {
       failed('account-wrong', error);
     }
   });
-  at('new-token').addEventListener('submit', async (event) => {
+  byId('new-token').addEventListener('submit', async (event) => {
     event.preventDefault();
-    blame([], at('token-trouble'), '');
-    at('made').hidden = true;
+    setProblem([], byId('token-trouble'), '');
+    byId('made').hidden = true;
     try {
       const role = field('token-role').value;
       const accounts = role === 'analyst' ? [...selected()] : [];
       const made = await call('tokens', { name: field('token-name').value.trim(), role, accounts });
-      say(at('made-for'), `${made.role} ${made.name}`);
-      say(at('made-token'), made.token);
-      at('made').hidden = false;
-      /** @type {HTMLFormElement} */ (at('new-token')).reset();
-      of();
+      setText(byId('made-for'), `${made.role} ${made.name}`);
+      setText(byId('made-token'), made.token);
+      byId('made').hidden = false;
+      /** @type {HTMLFormElement} */ (byId('new-token')).reset();
+      showAccountChoices();
       await tokens();
-      at('made-title').focus();
+      byId('made-title').focus();
     } catch (error) {
       failed('token-trouble', error);
     }
   });
-  const of = () => {
-    at('token-accounts').hidden = field('token-role').value !== 'analyst';
+  const showAccountChoices = () => {
+    byId('token-accounts').hidden = field('token-role').value !== 'analyst';
   };
-  at('token-role').addEventListener('change', of);
-  at('made-gone').addEventListener('click', () => {
-    say(at('made-token'), '');
-    at('made').hidden = true;
-    at('token-name').focus();
+  byId('token-role').addEventListener('change', showAccountChoices);
+  byId('made-gone').addEventListener('click', () => {
+    setText(byId('made-token'), '');
+    byId('made').hidden = true;
+    byId('token-name').focus();
   });
   await tokens();
 }
 
-/** The accounts that are ticked. */
+/** The accounts whose boxes are checked. */
 function selected() {
   return [...document.querySelectorAll('#token-accounts input:checked')].map((box) => /** @type {HTMLInputElement} */ (box).value);
 }
 
 /**
- * The choices that depend on which accounts there are.
+ * Fills the choices of data sets and accounts.
  * @param {Account[]} accounts
  */
-export function choices(accounts) {
-  options(
-    /** @type {HTMLSelectElement} */ (at('account-dataset')),
+export function showChoices(accounts) {
+  setOptions(
+    /** @type {HTMLSelectElement} */ (byId('account-dataset')),
     accounts.filter((one) => one.parent === null).map((one) => one.name),
   );
   const open = accounts.filter((one) => one.parent !== null && !one.closed).map((one) => one.name);
   const before = new Set(selected());
-  at('token-choices').replaceChildren(
+  byId('token-choices').replaceChildren(
     ...open.map((name) => h('label', {}, h('input', { type: 'checkbox', value: name, checked: before.has(name) }), ' ', name)),
   );
 }
@@ -103,11 +103,11 @@ async function tokens() {
 /** @param {Token[]} list */
 function show(list) {
   const date = (/** @type {number} */ at) => new Intl.DateTimeFormat('en', { dateStyle: 'medium' }).format(new Date(1000 * at));
-  at('token-list').replaceChildren(
+  byId('token-list').replaceChildren(
     h(
       'thead',
       {},
-      h('tr', {}, ...['Name', 'Role', 'Accounts', 'Made', ''].map((name) => (name ? h('th', { scope: 'col' }, name) : h('td', {})))),
+      h('tr', {}, ...['Name', 'Role', 'Accounts', 'Created', ''].map((name) => (name ? h('th', { scope: 'col' }, name) : h('td', {})))),
     ),
     h(
       'tbody',
@@ -142,12 +142,12 @@ function show(list) {
 
 /** @param {Token} token */
 async function revoke({ id, name }) {
-  blame([], at('token-trouble'), '');
+  setProblem([], byId('token-trouble'), '');
   try {
     await call(`tokens/${id}`, undefined, undefined, 'DELETE');
     await tokens();
-    say(at('live'), `The token of ${name} is revoked`);
-    at('tokens-title').focus();
+    setText(byId('live'), `The token of ${name} is revoked`);
+    byId('tokens-title').focus();
   } catch (error) {
     failed('token-trouble', error);
   }

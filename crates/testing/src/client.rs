@@ -1,10 +1,10 @@
-//! A client of HTTP services that keeps its connection.
+//! An HTTP client that keeps its connection open.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// A connection that is kept.
+/// A client with a persistent connection.
 #[derive(Debug)]
 pub struct Client {
     address: SocketAddr,
@@ -12,19 +12,19 @@ pub struct Client {
 }
 
 impl Client {
-    /// For this address; nothing is connected yet.
+    /// A client for this address, not yet connected.
     #[must_use]
     pub fn new(address: SocketAddr) -> Self {
         Self { address, stream: None }
     }
 
-    /// Where it sends to.
+    /// The server's address.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Asks a curator a question, which is a JSON object.
+    /// Posts a question, a JSON object, to a curator.
     pub fn question(&mut self, token: &str, body: &str) -> (u16, String) {
         let (address, length) = (self.address, body.len());
         let head = format!(
@@ -34,7 +34,7 @@ impl Client {
         self.send(format!("{head}\r\n{kind}\r\nContent-Length: {length}\r\n\r\n{body}").as_bytes())
     }
 
-    /// Sends a request; again on a new connection where the old one was closed meanwhile. A status of 0 is no answer.
+    /// Sends a request, on a new connection if the old one was closed. Returns status 0 if there is no response.
     pub fn send(&mut self, bytes: &[u8]) -> (u16, String) {
         for _ in 0..3 {
             if self.stream.is_none() {

@@ -1,4 +1,5 @@
-//! What the tests of all crates share: one generator, a client of services, a slow network, a database server, and how large a run is.
+//! Tools that the tests of all crates share: a random generator, an HTTP client, a slow network, a database server, run
+//! sizes.
 
 mod client;
 mod proxy;
@@ -14,19 +15,19 @@ pub use schema::{
     cluster, has_own_server, new_schema, on_own_server, on_own_spark, run, server, within,
 };
 
-/// The whole run rather than a sample of it.
+/// True in a full run, false in a quick one.
 #[must_use]
 pub fn is_full() -> bool {
     std::env::var("COUNTERPOINT_FULL").is_ok_and(|value| value == "1")
 }
 
-/// As many in a full run, else so many.
+/// `full` in a full run, else `quick`.
 #[must_use]
 pub fn size(full: u64, quick: u64) -> u64 {
     if is_full() { full } else { quick }
 }
 
-/// As many in a full run, else a stated fraction of them.
+/// `full` in a full run, else a fraction of it.
 #[must_use]
 pub fn tries(full: u64, fraction: f64) -> u64 {
     size(full, (full as f64 * fraction) as u64)

@@ -1,4 +1,4 @@
-//! A network between a client and its server: slow, and counted.
+//! A slow network between a client and its server, which counts round trips.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// A listener that passes on what it is told, both ways, some time later.
+/// A listener that forwards bytes in both directions with a delay.
 #[derive(Debug)]
 pub struct Proxy {
     address: SocketAddr,
@@ -17,11 +17,11 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Listens on a port of its own for a server, and delays whatever is said by so much each way. It lasts as long as the
-    /// process.
+    /// Listens on a free port for a server, and delays all bytes by `delay` in each direction. The proxy lasts as long
+    /// as the process.
     ///
     /// # Panics
-    /// If there is no port to be had.
+    /// If no port is free.
     #[allow(clippy::unwrap_used)]
     #[must_use]
     pub fn start(server: SocketAddr, delay: Duration) -> Self {
@@ -41,7 +41,7 @@ impl Proxy {
         proxy
     }
 
-    /// Clients lose their connections. The server does not notice.
+    /// Closes the clients' connections without telling the server.
     ///
     /// # Panics
     /// If a thread of the proxy has panicked.
@@ -53,21 +53,21 @@ impl Proxy {
         }
     }
 
-    /// Where it listens.
+    /// The address that the proxy listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// How often clients spoke after they had been told something, or for the first time: round trips, as long as a
-    /// client says all that it has to say at once.
+    /// The number of round trips: of times that a client sent bytes first or after receiving some. (A client is assumed
+    /// to send everything it has at once.)
     #[must_use]
     pub fn turns(&self) -> u64 {
         self.turns.load(Ordering::SeqCst)
     }
 }
 
-/// Passes on what both sides say.
+/// Forwards bytes between both sides.
 #[allow(clippy::unwrap_used)]
 fn connect(
     client: &TcpStream,
@@ -92,7 +92,7 @@ fn connect(
     pass(from, to, delay, is_cut, || (), hears);
 }
 
-/// Passes on what one side says, until it says no more.
+/// Forwards bytes in one direction, until the sender closes the connection.
 fn pass(
     mut from: TcpStream,
     mut to: TcpStream,

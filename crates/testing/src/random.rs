@@ -1,11 +1,11 @@
-//! A small generator with a fixed seed, and the distributions inputs are drawn from.
+//! A small generator with a fixed seed, and the distributions of test inputs.
 
 /// SplitMix64 (Steele, Lea and Flood 2014).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The one with this seed.
+    /// A generator with this seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)
@@ -30,32 +30,32 @@ impl Random {
         low + self.below(high - low + 1)
     }
 
-    /// True once in `n` times.
+    /// True with probability 1/n.
     pub fn once_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }
 
-    /// Between 0 and 1.
+    /// A number from 0 up to 1.
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * 2.0_f64.powi(-53)
     }
 
-    /// Between two numbers.
+    /// A number between two numbers.
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.unit()
     }
 
-    /// Log-uniform.
+    /// A log-uniform number.
     pub fn log_uniform(&mut self, low: f64, high: f64) -> f64 {
         self.uniform(low.ln(), high.ln()).exp().clamp(low, high)
     }
 
-    /// Log-uniform whole number.
+    /// A log-uniform whole number.
     pub fn log_whole(&mut self, low: u64, high: u64) -> u64 {
         (self.log_uniform(low as f64, high as f64 + 1.0) as u64).clamp(low, high)
     }
 
-    /// One of a list.
+    /// An element of a list.
     pub fn of<T: Copy>(&mut self, list: &[T]) -> T {
         list[self.below(list.len() as u64) as usize]
     }
@@ -75,8 +75,8 @@ impl Random {
         }
     }
 
-    /// `count` epsilons between 1e-9 and 50: unrelated ones, repeated ones, neighbouring
-    /// doubles, nearly equal ones, tiny and huge ones together, powers of two.
+    /// `count` epsilons between 1e-9 and 50: unrelated, repeated, neighbouring doubles, nearly equal, tiny and huge
+    /// together, or powers of two.
     pub fn epsilons(&mut self, count: usize) -> Vec<f64> {
         let base = self.any_epsilon();
         let kind = self.below(9);
@@ -110,7 +110,7 @@ impl Random {
         }
     }
 
-    /// Deltas for a list: mostly none at all, else all, equal, or some.
+    /// The deltas of a list: usually none, else all, equal, or some.
     pub fn leaks(&mut self, count: usize) -> Vec<f64> {
         let shared = self.leak();
         let kind = self.below(8);

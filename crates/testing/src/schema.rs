@@ -1,9 +1,9 @@
-//! The tests' PostgreSQL server, and places on it.
+//! The tests' PostgreSQL server and its schemas.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The URL of the tests' server, if there is one. A full run insists on it.
+/// The URL of the tests' server, if there is one. A full run needs one.
 ///
 /// # Panics
 /// In a full run without a server.
@@ -21,10 +21,10 @@ pub fn server() -> Option<String> {
     server
 }
 
-/// The name of a new schema on a server.
+/// Creates a schema on a server and returns its name.
 ///
 /// # Panics
-/// If it cannot be made.
+/// If the server refuses.
 #[must_use]
 pub fn new_schema(server: &str) -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -33,7 +33,7 @@ pub fn new_schema(server: &str) -> String {
     name
 }
 
-/// The URL of a server with settings for a schema.
+/// The URL of a server, with settings that select a schema.
 #[must_use]
 pub fn within(server: &str, schema: &str) -> String {
     format!("{server}?options=-csearch_path%3D{schema}")
@@ -51,21 +51,21 @@ pub fn run(server: &str, sql: &str) {
 
 const OWN: &str = "COUNTERPOINT_TEST_OWN_SERVER";
 
-/// Runs an ignored test of this program, which begins by asking [`has_own_server`], with a PostgreSQL server of its own that
-/// it may stop; if there are servers at all.
+/// Runs an ignored test of this program, which begins by checking [`has_own_server`], with a PostgreSQL server of its
+/// own that the test may stop. Does nothing if there is no PostgreSQL.
 ///
 /// # Panics
-/// If it fails.
+/// If the test fails.
 pub fn on_own_server(test: &str) {
     if server().is_some() {
         run_with("ledger/tests/postgres.sh", test);
     }
 }
 
-/// The same with a Spark cluster of its own, if there is Spark at all.
+/// As [`on_own_server`], with a Spark cluster. Does nothing if there is no Spark.
 ///
 /// # Panics
-/// If it fails.
+/// If the test fails.
 pub fn on_own_spark(test: &str) {
     if std::env::var("COUNTERPOINT_SPARK").is_ok() {
         run_with("curator/tests/spark.sh", test);
@@ -86,16 +86,16 @@ fn run_with(script: &str, test: &str) {
     assert!(own.status.success() && said[0].contains("1 passed"), "{}{}", said[0], said[1]);
 }
 
-/// Whether the server is this test's own.
+/// True if the server belongs to this test alone.
 #[must_use]
 pub fn has_own_server() -> bool {
     std::env::var(OWN).is_ok()
 }
 
-/// Gives an order to the cluster of one's own server (postgres.sh says which there are); what it says.
+/// Runs a command of the cluster script of this test's own server (see postgres.sh) and returns its output.
 ///
 /// # Panics
-/// If it fails.
+/// If the command fails.
 #[allow(clippy::unwrap_used)]
 pub fn cluster(orders: &[&str]) -> String {
     let program = std::env::var("COUNTERPOINT_POSTGRES_CLUSTER").unwrap();

@@ -6,12 +6,12 @@
 
 use std::io::{BufRead, Write, stdin, stdout};
 
-use counterpoint::quantity::{Count, Group};
+use counterpoint::quantity::{Count, GroupSize};
 use counterpoint::{Delta, Options, Relation, Release};
 use counterpoint_mechanisms::{
-    Exponential, Grid, Interactive, LeakyResponse, Noise, RandomizedResponse, Recipe,
+    Exponential, Grid, InteractiveMechanism, LeakyResponse, Noise, NoisyQuery, RandomizedResponse,
 };
-use counterpoint_wire::{Format, Plan, Question, adjacency_named};
+use counterpoint_wire::{Format, Plan, Question, adjacency_from_name};
 use serde_json::Value;
 
 fn answer(line: &str) -> Option<(f64, f64)> {
@@ -31,18 +31,19 @@ fn answer(line: &str) -> Option<(f64, f64)> {
 
 /// What runs, under a relation, by its epsilon at a delta.
 fn charged(object: &Value) -> Option<(f64, f64)> {
-    let adjacency = adjacency_named(object["under"].as_str()?)?;
+    let adjacency = adjacency_from_name(object["under"].as_str()?)?;
     let relation = Relation::new(adjacency, object["records"].as_u64()?).ok()?;
     let releases = if let Some(recipe) = object.get("recipe") {
-        let recipe: Recipe = serde_json::from_value(recipe.clone()).ok()?;
+        let recipe: NoisyQuery = serde_json::from_value(recipe.clone()).ok()?;
         recipe.under(relation).ok()?.releases().to_vec()
     } else if let Some(declared) = object.get("interactive") {
-        let declared: Interactive = serde_json::from_value(declared.clone()).ok()?;
+        let declared: InteractiveMechanism = serde_json::from_value(declared.clone()).ok()?;
         declared.under(relation).ok()?.releases().to_vec()
     } else {
         vec![noise(object)?]
     };
-    let plan = counterpoint::Plan::with(releases, Some(adjacency), Group::ONE).ok()?;
+    let plan =
+        counterpoint::Plan::for_neighbours(releases, Some(adjacency), GroupSize::ONE).ok()?;
     let delta = Delta::new(object["delta"].as_f64()?).ok()?;
     let bracket = plan.epsilon(delta, &Options::default()).ok()?.bracket;
     Some((bracket.lower, bracket.upper))

@@ -1,5 +1,5 @@
-//! Mutated plans: reading never panics, errors are one line, and what is accepted
-//! can be written and read again. Runs for `COUNTERPOINT_FUZZ_SECONDS`, 5 if unset.
+//! Mutated plans. Reading one never panics, an error is one line, and an accepted plan can be written and read again.
+//! Runs for `COUNTERPOINT_FUZZ_SECONDS`, 5 if unset.
 
 use std::panic::catch_unwind;
 use std::time::{Duration, Instant};
@@ -107,7 +107,7 @@ fn mutate(text: &mut Vec<u8>, other: &[u8], random: &mut Random) {
     }
 }
 
-/// Whether what the plan means is soon told: wide discrete noise has many atoms.
+/// True if preparing the plan is fast: wide discrete noise has many atoms.
 fn is_small(plan: &Plan) -> bool {
     plan.releases.len() < 10
         && plan.releases.iter().all(|release| match &release.mechanism {
@@ -122,7 +122,7 @@ fn is_small(plan: &Plan) -> bool {
         && plan.group.get() < 10
 }
 
-/// What must hold of any bytes; whether they are a plan.
+/// Checks the properties that hold for any bytes; true if the bytes are a plan.
 fn check(bytes: &[u8], format: Format) -> bool {
     match Plan::parse(bytes, format) {
         Ok(plan) => {
@@ -146,8 +146,8 @@ fn check(bytes: &[u8], format: Format) -> bool {
     }
 }
 
-/// A TOML plan means the same in pieces and whole, and is TOML (whose integers may be longer
-/// than the 64 bits that every reader must understand).
+/// Checks that a TOML plan reads the same in pieces and whole, and that it is TOML (whose integers may be longer than
+/// the 64 bits that every reader must understand).
 fn check_pieces(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let text = text.trim_start_matches('\u{feff}');

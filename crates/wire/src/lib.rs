@@ -1,8 +1,8 @@
-//! The formats Counterpoint reads and writes.
+//! The formats that Counterpoint reads and writes.
 //!
-//! A plan file, in TOML or JSON, becomes a [`Plan`]; an answer becomes a
-//! [`Composed`], and that becomes one JSON object. Numbers leave as decimal text
-//! rounded outward, so that the text is still a bound.
+//! A plan file, in TOML or JSON, becomes a [`Plan`]; an answer becomes a [`PlanAnswer`], and that becomes one JSON
+//! object. Numbers are written as decimal text that is rounded outward, so that the text is still a bound. Files that
+//! need the planner or the papers are read by `counterpoint-studies`.
 //!
 //! ```
 //! use counterpoint_wire::{Format, Plan};
@@ -25,9 +25,6 @@ mod codebook;
 mod header;
 pub mod ledger;
 mod plan;
-mod simulation;
-mod sketch;
-mod study;
 mod text;
 
 #[cfg(test)]
@@ -35,28 +32,29 @@ mod fuzz;
 
 pub use answers::publication;
 pub use answers::{
-    Advised, Asked, AtRate, Audited, Calibrated, Change, Composed, Converted, FALSE_ALARMS,
-    Inclusion, Loss, Losses, NoiseRules, OutOfReach, PlanRegion, Planned, Regions, Rule,
-    name_of_verdict, warning_text,
+    AnswerValue, AtRate, AuditAnswer, CalibrationAnswer, Change, FALSE_ALARMS, GuaranteeConversion,
+    Inclusion, Loss, Losses, PlanAnswer, PlanRegion, Regions, UnreachableTarget, verdict_name,
 };
-pub use codebook::{Category, Codebook, CodebookColumn, CodebookFormat, Holds};
+pub use codebook::{Category, Codebook, CodebookColumn, CodebookFormat, ColumnContent};
 pub use header::{DataFormat, Header};
 pub use plan::{
-    Batches, Blank, Format, Plan, Question, Release, Sample, Target, adjacency_name,
-    adjacency_named, name_of,
-};
-pub use simulation::{
-    Answered, Divergence, Divergences, Drawn, FileMechanism, FilePair, FileQuery, FileStage,
-    FileState, FileSystem, LaplaceRow, LeastDelta, LeastDeltas, Left, MOST_SAMPLES, NotSimulated,
-    Place, Refuted, Simulated, SimulatedLaplace, SimulatedStage, SimulatedSystem, Simulation,
-    Subject, written,
-};
-pub use sketch::{IDEALISED, SketchAnswer, SketchFile, Sketchable, Sketched};
-pub use study::{
-    DataSource, NewStudy, StudyFile, StudyQuestion, begin_study, new_study, placed_in_study,
-    read_study, read_study_file, study_file_of, study_of,
+    Batches, Blank, Bundle, Format, Plan, Question, Release, Sample, Target, adjacency_from_name,
+    adjacency_name, unknown_field_name,
 };
 pub use text::decimal;
 pub use text::error::PlanError;
 pub use text::value::{Table, Value};
-pub use text::written::{NumberError, Written, fraction, power};
+pub use text::written::{ExactNumber, NumberError, fraction, fraction_text, power};
+
+/// The parts of which formats are made, for crates that read or write formats of their own: documents as tables, the
+/// fields of a table, errors that name a field, and JSON objects whose numbers are bounds.
+pub mod document {
+    pub use crate::codebook::{finite_number, whole_number};
+    pub use crate::header::open_file;
+    pub use crate::plan::{NumberMode, adjacency, table_of};
+    pub use crate::text::error::quoted;
+    pub use crate::text::fields::{Check, Fields, illegal, missing, number, real, text};
+    pub use crate::text::object::{
+        Decimal, Object, bounds_object, bracket_object, exact_object, guarantee_object,
+    };
+}

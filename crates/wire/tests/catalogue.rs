@@ -22,11 +22,13 @@ fn kinds_are_those_of_the_core_and_their_names_are_their_own() {
     let classes: BTreeSet<&str> = KINDS.iter().map(|kind| kind.class).collect();
     assert_eq!(classes.len(), KINDS.len());
     for one in KINDS {
-        let fields = one.fields.iter().chain(one.instead);
+        let fields = one.fields.iter().chain(one.alternatives);
         let own: BTreeSet<&str> = fields.clone().map(|field| field.name).collect();
-        assert_eq!(own.len(), one.fields.len() + one.instead.len(), "{}", one.name);
+        assert_eq!(own.len(), one.fields.len() + one.alternatives.len(), "{}", one.name);
         assert!(
-            fields.clone().all(|field| !field.meaning.is_empty() && !field.of.legal.is_empty())
+            fields
+                .clone()
+                .all(|field| !field.meaning.is_empty() && !field.field_type.legal.is_empty())
         );
         assert_eq!(kind(one.name).unwrap().class, one.class);
     }

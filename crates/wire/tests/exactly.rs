@@ -31,8 +31,8 @@ fn what_doubles_can_say_means_the_same_either_way() {
     plans.push(format!("group = 3\n{}", plans[4]));
     for text in plans {
         let plan = Plan::parse_exactly(text.as_bytes(), Format::Toml).unwrap();
-        assert!(plan.releases.iter().all(|release| release.written.is_empty()), "{text}");
-        let (ready, precise) = (plan.prepare().unwrap(), plan.exactly().unwrap().unwrap());
+        assert!(plan.releases.iter().all(|release| release.exact_numbers.is_empty()), "{text}");
+        let (ready, precise) = (plan.prepare().unwrap(), plan.precise_plan().unwrap().unwrap());
         let (epsilon, delta) = (Epsilon::new(0.375).unwrap(), Delta::new(0.5).unwrap());
         let at = fraction("3/8").unwrap();
         let expected = ready.delta_to_bits(epsilon, bits(), Watch::none());
@@ -58,23 +58,23 @@ fn what_is_no_guarantee_has_no_precise_plan() {
     for lines in others {
         let text = format!("adjacency = 'add-remove'\n[[release]]\n{lines}\n");
         let plan = Plan::parse_exactly(text.as_bytes(), Format::Toml).unwrap();
-        assert_eq!(plan.exactly().unwrap(), None, "{lines}");
-        assert!(plan.releases.iter().all(|release| release.written.is_empty()), "{lines}");
+        assert_eq!(plan.precise_plan().unwrap(), None, "{lines}");
+        assert!(plan.releases.iter().all(|release| release.exact_numbers.is_empty()), "{lines}");
     }
     // Chains of guarantees with deltas are no fractions, and several parts no single composition.
     let group = "group = 2\n[[release]]\nmechanism = 'approx-dp'\nepsilon = 1\ndelta = 0.001\n";
-    assert_eq!(Plan::parse(group.as_bytes(), Format::Toml).unwrap().exactly().unwrap(), None);
+    assert_eq!(Plan::parse(group.as_bytes(), Format::Toml).unwrap().precise_plan().unwrap(), None);
     let part = |label| {
         format!("[[release]]\nmechanism = 'approx-dp'\nepsilon = 1\npartition = '{label}'\n")
     };
     let parts = format!("adjacency = 'add-remove'\n{}{}", part("a"), part("b"));
-    assert_eq!(Plan::parse(parts.as_bytes(), Format::Toml).unwrap().exactly().unwrap(), None);
+    assert_eq!(Plan::parse(parts.as_bytes(), Format::Toml).unwrap().precise_plan().unwrap(), None);
     let one = format!("adjacency = 'add-remove'\n{}{}", part("a"), part("a"));
-    assert!(Plan::parse(one.as_bytes(), Format::Toml).unwrap().exactly().unwrap().is_some());
+    assert!(Plan::parse(one.as_bytes(), Format::Toml).unwrap().precise_plan().unwrap().is_some());
 }
 
 fn written(plan: &Plan) -> Vec<(&str, Ratio)> {
-    let all = plan.releases.iter().flat_map(|release| &release.written);
+    let all = plan.releases.iter().flat_map(|release| &release.exact_numbers);
     all.map(|(name, number)| (&**name, number.exact.clone())).collect()
 }
 
@@ -90,12 +90,12 @@ fn both_formats_keep_what_is_written() {
     let exact = vec![("epsilon", fraction("3/10").unwrap()), ("delta", fraction("1/3").unwrap())];
     for plan in [read(toml, Format::Toml), read(json, Format::Json), read(target, Format::Json)] {
         assert_eq!(written(&plan), exact);
-        assert_eq!(plan.asked_exactly().unwrap(), fraction("1/1000000").unwrap());
+        assert_eq!(plan.exact_question_number().unwrap(), fraction("1/1000000").unwrap());
     }
     // Otherwise numbers are doubles, but for those in quotes.
     let plan = Plan::parse(json.as_bytes(), Format::Json).unwrap();
     assert_eq!(written(&plan), exact[1..]);
-    assert_ne!(plan.asked_exactly().unwrap(), fraction("1/1000000").unwrap());
+    assert_ne!(plan.exact_question_number().unwrap(), fraction("1/1000000").unwrap());
 }
 
 #[test]
@@ -118,8 +118,8 @@ fn a_changed_release_is_not_what_was_written() {
     let other = Plan::parse(other.as_bytes(), Format::Toml).unwrap();
     plan.releases[0].mechanism = other.releases[0].mechanism.clone();
     plan.question = Some(Question::EpsilonAt(Delta::new(0.25).unwrap()));
-    assert_eq!(plan.exactly().unwrap(), other.exactly().unwrap());
-    assert_eq!(plan.asked_exactly(), other.asked_exactly());
+    assert_eq!(plan.precise_plan().unwrap(), other.precise_plan().unwrap());
+    assert_eq!(plan.exact_question_number(), other.exact_question_number());
     assert_eq!(plan.to_toml().unwrap(), other.to_toml().unwrap());
 }
 
@@ -141,7 +141,7 @@ fn sums_of_what_is_written_are_exact() {
     let toml = "[[release]]\nmechanism = 'approx-dp'\nepsilon = 0.3\ncount = 3\n\
                 [[release]]\nmechanism = 'geometric'\nscale = 3\ncount = 2\n";
     let plan = Plan::parse_exactly(toml.as_bytes(), Format::Toml).unwrap();
-    let precise = plan.exactly().unwrap().unwrap();
+    let precise = plan.precise_plan().unwrap().unwrap();
     let answer = precise.epsilon(&Ratio::ZERO, bits(), Watch::none()).unwrap();
     let truth = fraction("47/30").unwrap();
     let (lower, upper) = (fraction(&answer.lower).unwrap(), fraction(&answer.upper).unwrap());

@@ -3,22 +3,23 @@
 
 use std::collections::BTreeSet;
 
-use counterpoint::mechanism::{Cap, CellPair, FinitePair, RenyiCurve, Shifts};
+use counterpoint::mechanism::{BatchCap, CellPair, FinitePair, RenyiCurve, Shifts};
 use counterpoint::quantity::{
-    Buckets, Count, Mu, Noise, Order, Rate, Rho, Rounds, Sensitivity, Share, Steps,
+    Buckets, Count, Gamma, Mu, NoiseScale, Order, Rate, Rho, Sensitivity, StepCount,
+    WholeSensitivity,
 };
 use counterpoint::{Delta, Epsilon, Guarantee, Mechanism, Release};
 use counterpoint_budget::{Amount, Description, Query};
 use counterpoint_testing::{Random, size};
 use counterpoint_wire::Format;
-use counterpoint_wire::ledger::{Asked, Cost, Described, Event, ExactPlan};
+use counterpoint_wire::ledger::{Cost, Event, ExactPlan, ReleaseRecord, ReleaseRequest};
 
 fn read(text: &str, format: Format) -> ExactPlan {
     ExactPlan::parse(text.as_bytes(), format).unwrap()
 }
 
 /// The release as it is written into a history.
-fn stored(release: &Described) -> String {
+fn stored(release: &ReleaseRecord) -> String {
     let event = Event::Reserve {
         at: 0,
         account: "a".into(),
@@ -27,7 +28,7 @@ fn stored(release: &Described) -> String {
         session: false,
         question: None,
         own: None,
-        release: Asked::Described(vec![release.clone()]),
+        release: ReleaseRequest::Described(vec![release.clone()]),
         charge: Cost::default(),
     };
     let body = event.body().unwrap();
@@ -125,11 +126,11 @@ fn mechanisms(random: &mut Random) -> Vec<Mechanism> {
     let [a, b, c, d, e, f] = [(); 6].map(|()| epsilon());
     let mut delta = || Delta::new(double(random, 0.0, 0.9)).unwrap();
     let [leak, small, tiny] = [(); 3].map(|()| delta());
-    let mut noise = || Noise::new(double(random, 1e-90, 1e39)).unwrap();
+    let mut noise = || NoiseScale::new(double(random, 1e-90, 1e39)).unwrap();
     let [scale, sigma, steep, narrow] = [(); 4].map(|()| noise());
     let mut sensitivity = || Sensitivity::new(double(random, 1e-90, 1e39)).unwrap();
     let [far, wide] = [(); 2].map(|()| sensitivity());
-    let mut steps = || Steps::new(random.between(1, 99_999)).unwrap();
+    let mut steps = || WholeSensitivity::new(random.between(1, 99_999)).unwrap();
     let [near, some] = [(); 2].map(|()| steps());
     let p = double(random, 0.01, 0.5);
     let pair = FinitePair::new(&[p, 1.0 - p], &[1.0 - p, p]).unwrap();
@@ -140,10 +141,10 @@ fn mechanisms(random: &mut Random) -> Vec<Mechanism> {
     let [lower, upper] = [[low - 0.5, high - 0.5], [low + 0.5, high + 0.5]];
     let cells = CellPair::new(&[p, 1.0 - p], &[1.0 - p, p], &lower, &upper).unwrap();
     let [steps, each] =
-        [1000, 1].map(|least| Rounds::new(random.between(least, 10 * least)).unwrap());
+        [1000, 1].map(|least| StepCount::new(random.between(least, 10 * least)).unwrap());
     let [people, most] =
         [1000, 1].map(|least| Count::new(random.between(least, 10 * least)).unwrap());
-    let cap = Cap { people, most };
+    let cap = BatchCap { people, most };
     vec![
         Mechanism::ApproxDp(Guarantee { epsilon: a, delta: leak }),
         Mechanism::Laplace { scale, sensitivity: far },
@@ -155,7 +156,7 @@ fn mechanisms(random: &mut Random) -> Vec<Mechanism> {
             buckets: Buckets::new(random.between(2, (1 << 39) - 1)).unwrap(),
         },
         Mechanism::Exponential { epsilon: c },
-        Mechanism::Staircase { epsilon: d, gamma: Some(Share::new(p).unwrap()) },
+        Mechanism::Staircase { epsilon: d, gamma: Some(Gamma::new(p).unwrap()) },
         Mechanism::Staircase { epsilon: d, gamma: None },
         Mechanism::NameAndShame { delta: small },
         Mechanism::Zcdp { rho, delta: tiny },
@@ -202,15 +203,15 @@ fn a_release_described_is_the_query_that_it_is() {
             let rate = (!curved && round % 4 == 3).then_some(rate);
             let release = Release { mechanism, rate, count, part };
             if matches!(release.mechanism, Mechanism::Cells(_)) {
-                let error = Described::of(&release).unwrap_err().to_string();
+                let error = ReleaseRecord::from_release(&release).unwrap_err().to_string();
                 assert!(error.contains("is cells, which a ledger has no charge for"), "{error}");
                 seen.insert("cells".to_owned());
                 continue;
             }
-            let described = Described::of(&release).unwrap();
+            let described = ReleaseRecord::from_release(&release).unwrap();
             assert_eq!(described.query().unwrap(), Query::from(release.clone()), "{release:?}");
-            assert_eq!(Described::read(&described.text().unwrap()), Ok(described.clone()));
-            assert_eq!(described.normal(), described);
+            assert_eq!(ReleaseRecord::read(&described.text().unwrap()), Ok(described.clone()));
+            assert_eq!(described.without_defaults(), described);
             seen.insert(described.mechanism().to_owned());
         }
     }
@@ -221,10 +222,10 @@ fn a_release_described_is_the_query_that_it_is() {
 /// noise of that scale would be charged for more of it than there is.
 #[test]
 fn a_scale_is_the_double_that_is_run_not_its_shortest_text() {
-    let scale = Noise::new(0.3).unwrap();
+    let scale = NoiseScale::new(0.3).unwrap();
     let sensitivity = Sensitivity::new(1.0).unwrap();
     let release = Release::from((Mechanism::Laplace { scale, sensitivity }, Count::ONE));
-    let text = Described::of(&release).unwrap().text().unwrap();
+    let text = ReleaseRecord::from_release(&release).unwrap().text().unwrap();
     // The exact value of the double, below 0.3.
     let exact = "0.299999999999999988897769753748434595763683319091796875";
     assert_eq!(text, format!(r#"{{"mechanism":"laplace","scale":"{exact}"}}"#));
@@ -232,16 +233,16 @@ fn a_scale_is_the_double_that_is_run_not_its_shortest_text() {
 
 #[test]
 fn what_the_format_has_no_number_for_is_an_error() {
-    let scale = Noise::new(1e50).unwrap();
+    let scale = NoiseScale::new(1e50).unwrap();
     let sensitivity = Sensitivity::new(1.0).unwrap();
     let release = Release::from((Mechanism::Laplace { scale, sensitivity }, Count::ONE));
-    let error = Described::of(&release).unwrap_err().to_string();
+    let error = ReleaseRecord::from_release(&release).unwrap_err().to_string();
     assert!(error.starts_with("scale is a number of 51 characters; legal: a decimal"), "{error}");
     let mechanism =
         Mechanism::Tcdp { rho: Rho::new(1.0).unwrap(), omega: Order::new(2.0).unwrap() };
     let rate = Some(Rate::new(0.5).unwrap());
     let release = Release { rate, ..Release::from((mechanism, Count::ONE)) };
-    let error = Described::of(&release).unwrap_err().to_string();
+    let error = ReleaseRecord::from_release(&release).unwrap_err().to_string();
     assert!(error.contains("rate is not a field of tcdp"), "{error}");
 }
 
@@ -324,11 +325,11 @@ fn every_default_that_is_spelled_out_makes_the_same_request() {
             without.insert(name.clone(), serde_json::from_str(default).unwrap());
             let spelled = one(&without).unwrap();
             assert_ne!(spelled, silent, "{whole} {name}");
-            assert_eq!(spelled.normal(), silent.normal(), "{whole} {name}");
+            assert_eq!(spelled.without_defaults(), silent.without_defaults(), "{whole} {name}");
             assert_eq!(spelled.query().unwrap(), silent.query().unwrap(), "{whole} {name}");
             without.insert(name.clone(), 3.into());
             if let Ok(other) = one(&without) {
-                assert_ne!(other.normal(), silent.normal(), "{whole} {name}");
+                assert_ne!(other.without_defaults(), silent.without_defaults(), "{whole} {name}");
             }
         }
     }
@@ -446,10 +447,10 @@ fn decimals_are_exact_or_rounded_to_the_safe_side() {
             let json = format!("{{\"release\":[{{\"mechanism\":\"{kind}\",{}}}]}}", json.join(","));
             let toml = format!("[[release]]\nmechanism = \"{kind}\"\n{}\n", toml.join("\n"));
             let [one, other] = [read(&json, Format::Json), read(&toml, Format::Toml)];
-            let kept = Described::read(&stored(&one.releases[0])).unwrap();
+            let kept = ReleaseRecord::read(&stored(&one.releases[0])).unwrap();
             assert_eq!((&kept, &kept), (&one.releases[0], &other.releases[0]));
             let query = kept.query().unwrap();
-            let doubles = Described::of(query.release()).unwrap().text().unwrap();
+            let doubles = ReleaseRecord::from_release(query.release()).unwrap().text().unwrap();
             let doubles: Numbers = serde_json::from_str(&doubles).unwrap();
             for (name, spec, texts) in &written {
                 let what = format!("{kind} {name} {json}");
@@ -465,7 +466,7 @@ fn to_one(texts: &[String], spec: &str) -> Vec<String> {
     if spec.starts_with('%') {
         let last = list.len() - 1;
         let sum = list[..last].iter().fold(Amount::ZERO, |sum, text| &sum + &amount(text));
-        list[last] = amount("1").less(&sum).unwrap().to_string();
+        list[last] = amount("1").checked_sub(&sum).unwrap().to_string();
     }
     list
 }
@@ -481,7 +482,7 @@ fn is_safe(doubles: &Numbers, name: &str, texts: &[String], spec: &str, what: &s
     assert_eq!(found.len(), texts.len(), "{what}");
     for ((found, text), side) in found.iter().zip(texts).zip(spec.split(',')) {
         let exact = amount(text);
-        let slack = exact.over(&amount("1000000000000000")).unwrap();
+        let slack = exact.div_up(&amount("1000000000000000")).unwrap();
         match side.as_bytes()[0] {
             b'+' => assert!(exact <= *found && *found <= &exact + &slack, "{what}: {found}"),
             b'-' => assert!(*found <= exact && exact <= found + &slack, "{what}: {found}"),
@@ -495,7 +496,7 @@ fn is_safe(doubles: &Numbers, name: &str, texts: &[String], spec: &str, what: &s
         let mut first = Amount::ZERO;
         let next = list.iter().map(|one| {
             first = &first + one;
-            first.over(&total).unwrap()
+            first.div_up(&total).unwrap()
         });
         next.collect()
     };

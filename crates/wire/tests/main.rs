@@ -8,7 +8,3 @@ mod ledger;
 mod mechanisms;
 mod plan;
 mod records;
-mod simulations;
-mod sketches;
-mod studies;
-mod study_new;

@@ -2,9 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use counterpoint::ask::Unknown;
-use counterpoint::mechanism::{Cap, CellPair, FinitePair, RenyiCurve, Shifts};
+use counterpoint::mechanism::{BatchCap, CellPair, FinitePair, RenyiCurve, Shifts};
 use counterpoint::quantity::{
-    Buckets, Group, Mu, Noise, Order, Rate, Rho, Rounds, Sensitivity, Share, Steps,
+    Buckets, Gamma, GroupSize, Mu, NoiseScale, Order, Rate, Rho, Sensitivity, StepCount,
+    WholeSensitivity,
 };
 use counterpoint::{Count, Delta, Epsilon, Guarantee, Mechanism};
 use counterpoint_wire::{Blank, Format, Plan, PlanError};
@@ -18,16 +19,16 @@ fn release(lines: &str) -> Result<Plan, PlanError> {
     toml(&format!("[[release]]\n{lines}\n"))
 }
 
-fn noise(value: f64) -> Noise {
-    Noise::new(value).unwrap()
+fn noise(value: f64) -> NoiseScale {
+    NoiseScale::new(value).unwrap()
 }
 
 fn sensitivity(value: f64) -> Sensitivity {
     Sensitivity::new(value).unwrap()
 }
 
-fn steps(value: u64) -> Steps {
-    Steps::new(value).unwrap()
+fn steps(value: u64) -> WholeSensitivity {
+    WholeSensitivity::new(value).unwrap()
 }
 
 fn epsilon(value: f64) -> Epsilon {
@@ -48,7 +49,7 @@ fn every_mechanism_is_read_with_its_defaults_and_written_back() {
     };
     let staircase = |gamma: Option<f64>| Mechanism::Staircase {
         epsilon: epsilon(1.0),
-        gamma: gamma.map(|gamma| Share::new(gamma).unwrap()),
+        gamma: gamma.map(|gamma| Gamma::new(gamma).unwrap()),
     };
     let rho = Rho::new(0.25).unwrap();
     let cases = [
@@ -120,8 +121,8 @@ fn every_mechanism_is_read_with_its_defaults_and_written_back() {
             Mechanism::GaussianAllocation {
                 sigma: noise(2.0),
                 sensitivity: Sensitivity::new(1.0).unwrap(),
-                steps: Rounds::new(100).unwrap(),
-                each: Rounds::new(1).unwrap(),
+                steps: StepCount::new(100).unwrap(),
+                each: StepCount::new(1).unwrap(),
             },
         ),
         (
@@ -139,7 +140,7 @@ fn every_mechanism_is_read_with_its_defaults_and_written_back() {
                 sigma: noise(2.0),
                 norm: Sensitivity::new(3.0).unwrap(),
                 share: Rate::new(0.25).unwrap(),
-                cap: Some(Cap {
+                cap: Some(BatchCap {
                     people: Count::new(1000).unwrap(),
                     most: Count::new(300).unwrap(),
                 }),
@@ -207,7 +208,7 @@ fn samples_parts_and_groups_are_read_and_written_back() {
              partition = 'north'\n[[release]]\nmechanism = '{lines}\nrate = 1\npartition = 'north'\n"
         );
         let plan = toml(&text).unwrap();
-        assert_eq!(plan.group, Group::new(3).unwrap());
+        assert_eq!(plan.group, GroupSize::new(3).unwrap());
         let rate = plan.releases[0].sample.as_ref().map(|sample| sample.rate);
         assert_eq!(rate, Some(Rate::new(0.25).unwrap()));
         assert_eq!(plan.releases[1].partition.as_deref(), Some("north"));
@@ -243,7 +244,7 @@ fn batches_and_epochs_are_a_rate_and_a_count_and_a_warning() {
 fn assert_wrong(outcome: Result<Plan, PlanError>, field: &str, message: &str) {
     let error = outcome.and_then(|plan| plan.prepare()).expect_err(message);
     assert_eq!(error.field.as_deref(), Some(field), "{error}");
-    assert_eq!(error.release, Some(1), "{error}");
+    assert_eq!(error.index, Some(1), "{error}");
     let line = error.to_string();
     assert!(!line.contains(char::is_control), "{line:?}");
     let rest = line.strip_prefix("release 1: ").unwrap_or_else(|| panic!("{line}"));
@@ -252,7 +253,7 @@ fn assert_wrong(outcome: Result<Plan, PlanError>, field: &str, message: &str) {
 
 #[test]
 fn numbers_that_are_not_legal_are_named_with_the_range() {
-    let (noise, order) = (Noise::LEGAL, Order::LEGAL);
+    let (noise, order) = (NoiseScale::LEGAL, Order::LEGAL);
     let written = "a whole number from 1 to 100000";
     #[rustfmt::skip]
     let cases = [
@@ -269,8 +270,8 @@ fn numbers_that_are_not_legal_are_named_with_the_range() {
         ("laplace'\nscale = -3", "scale is -3", noise),
         ("geometric'\nscale = 0", "scale is 0", noise),
         ("geometric'\nscale = 1\nsensitivity = 1.5", "sensitivity is 1.5", written),
-        ("geometric'\nscale = 1\nsensitivity = 0", "sensitivity is 0", Steps::LEGAL),
-        ("geometric'\nscale = 1\nsensitivity = 100001", "sensitivity is 100001", Steps::LEGAL),
+        ("geometric'\nscale = 1\nsensitivity = 0", "sensitivity is 0", WholeSensitivity::LEGAL),
+        ("geometric'\nscale = 1\nsensitivity = 100001", "sensitivity is 100001", WholeSensitivity::LEGAL),
         ("gaussian'\nsigma = 1\nrate = 1.5", "rate is 1.5", Rate::LEGAL),
         ("gaussian'\nsigma = 1\nrate = -0.1", "rate is -0.1", Rate::LEGAL),
         ("laplace'\nscale = 1\nrate = nan", "rate is nan", Rate::LEGAL),
@@ -280,7 +281,7 @@ fn numbers_that_are_not_legal_are_named_with_the_range() {
         ("randomized-response'\nepsilon = 1\nbuckets = 0", "buckets is 0", Buckets::LEGAL),
         ("exponential'\nepsilon = inf", "epsilon is inf", Epsilon::LEGAL),
         ("exponential'", "epsilon is missing", Epsilon::LEGAL),
-        ("staircase'\nepsilon = 1\ngamma = 1.5", "gamma is 1.5", Share::LEGAL),
+        ("staircase'\nepsilon = 1\ngamma = 1.5", "gamma is 1.5", Gamma::LEGAL),
         ("staircase'\nepsilon = 1\nsensitivity = 0", "sensitivity is 0", Sensitivity::LEGAL),
         ("name-and-shame'\ndelta = 1", "delta is 1", Delta::LEGAL),
         ("name-and-shame'", "delta is missing", Delta::LEGAL),
@@ -298,9 +299,9 @@ fn numbers_that_are_not_legal_are_named_with_the_range() {
             Epsilon::LEGAL),
         ("gaussian-subset'\nsigma = 1", "share is missing", Rate::LEGAL),
         ("gaussian-subset'\nsigma = 1\nshare = 2", "share is 2", Rate::LEGAL),
-        ("gaussian-allocation'\nsigma = 1", "steps is missing", Rounds::LEGAL),
-        ("gaussian-allocation'\nsigma = 1\nsteps = 0", "steps is 0", Rounds::LEGAL),
-        ("gaussian-allocation'\nsigma = 1\nsteps = 9\neach = 0", "each is 0", Rounds::LEGAL),
+        ("gaussian-allocation'\nsigma = 1", "steps is missing", StepCount::LEGAL),
+        ("gaussian-allocation'\nsigma = 1\nsteps = 0", "steps is 0", StepCount::LEGAL),
+        ("gaussian-allocation'\nsigma = 1\nsteps = 9\neach = 0", "each is 0", StepCount::LEGAL),
         ("gaussian-draws'\nsigma = 1\nrecords = 9", "draws is missing", Count::LEGAL),
         ("gaussian-draws'\nsigma = 1\nrecords = 0\ndraws = 1", "records is 0", Count::LEGAL),
         ("gaussian-batch'\nsigma = 1", "share is missing", Rate::LEGAL),
@@ -408,15 +409,15 @@ fn adjacency_where_it_matters_and_groups() {
     let tcdp = "mechanism = 'tcdp'\nrho = 1\nomega = 4\n";
     #[rustfmt::skip]
     let cases = [
-        ("", gaussian, "rate = 0.5", "adjacency", "adjacency is missing; a Poisson sample is private in its own way under each; legal: add-remove (one data set has one person more); nothing is proved of this under replace"),
+        ("", gaussian, "rate = 0.5", "adjacency", "adjacency is missing; the guarantee of a Poisson sample depends on it; legal: add-remove (one data set has one person more); no bound is proved under replace"),
         ("", finite, "", "adjacency", "adjacency is missing; "),
         ("", "mechanism = 'gaussian-batch'\nsigma = 1\nshare = 0.1", "", "adjacency", "adjacency is missing; "),
         ("", gaussian, "partition = 'a'", "partition", "partition is given with adjacency missing; legal: add-remove"),
         ("adjacency = 'replace'\n", gaussian, "rate = 0.5", "rate", "rate is given with adjacency replace; legal: add-remove"),
         ("adjacency = 'replace'\n", gaussian, "partition = 'a'", "partition", "partition is given with adjacency replace; legal: add-remove"),
         ("adjacency = 'replace'\n", finite, "", "p", "p and q differ when exchanged; legal"),
-        ("group = 4\n", tcdp, "", "group", "group is 4 for a tcdp release with an omega that is no larger; legal: 1"),
-        ("group = 2\nadjacency = 'add-remove'\n", gaussian, "rate = 0.5", "group", "group is 2 for a release on a Poisson sample, of whom some may be added and others removed; legal: 1"),
+        ("group = 4\n", tcdp, "", "group", "group is 4 for a tcdp release whose omega is not above that; legal: 1"),
+        ("group = 2\nadjacency = 'add-remove'\n", gaussian, "rate = 0.5", "group", "group is 2 for a release on a Poisson sample, whose bound is proved for one person; legal: 1"),
         ("", gaussian, "sensitivity = 1e7", "sensitivity", "sensitivity / sigma is 10000000; legal: "),
     ];
     for (top, lines, more, field, message) in cases {
@@ -424,7 +425,7 @@ fn adjacency_where_it_matters_and_groups() {
     }
     for (given, shown) in [("0", "0"), ("-1", "-1"), ("1000001", "1000001"), ("1.5", "1.5")] {
         let error = toml(&format!("group = {given}\n[[release]]\n{gaussian}")).unwrap_err();
-        let start = format!("group is {shown}; legal: {}", Group::LEGAL);
+        let start = format!("group is {shown}; legal: {}", GroupSize::LEGAL);
         assert!(error.to_string().starts_with(&start), "{error}");
     }
     let error = toml(&format!(
@@ -441,7 +442,7 @@ fn what_is_to_be_found_may_be_left_out_where_it_is() {
                 [[release]]\nmechanism = 'laplace'\nscale = 3\n";
     assert!(toml(text).unwrap_err().to_string().contains("sigma is missing; legal: "));
     let blank = |text: &str, unknown, release| {
-        Plan::parse_with(text.as_bytes(), Format::Toml, Blank { unknown, release })
+        Plan::parse_with_blank(text.as_bytes(), Format::Toml, Blank { unknown, release })
     };
     assert_eq!(blank(text, Unknown::Sigma, None).unwrap().blanks, [0]);
     assert_eq!(blank(text, Unknown::Sigma, Some("a")).unwrap().blanks, [0]);
@@ -509,7 +510,7 @@ fn noise_by_the_guarantee_it_is_to_have() {
     // What is asked to be found is another thing.
     let blank = Blank { unknown: Unknown::Sigma, release: None };
     let text = format!("[[release]]\n{lines}\n");
-    let plan = Plan::parse_with(text.as_bytes(), Format::Toml, blank).unwrap();
+    let plan = Plan::parse_with_blank(text.as_bytes(), Format::Toml, blank).unwrap();
     assert!(plan.blanks.is_empty() && plan == release(lines).unwrap());
 }
 
@@ -520,11 +521,11 @@ fn what_is_left_out_is_in_proportion_to_sensitivity() {
                 [[release]]\nmechanism = 'laplace'\nsensitivity = 200\n\
                 [[release]]\nmechanism = 'geometric'\nsensitivity = 3\n";
     let blank = Blank { unknown: Unknown::Scale, release: None };
-    let plan = Plan::parse_with(text.as_bytes(), Format::Toml, blank).unwrap();
+    let plan = Plan::parse_with_blank(text.as_bytes(), Format::Toml, blank).unwrap();
     let scales: Vec<f64> = plan
         .releases
         .iter()
-        .map(|release| Unknown::Scale.value(&release.alone()).unwrap())
+        .map(|release| Unknown::Scale.value(&release.without_bundle()).unwrap())
         .collect();
     assert_eq!(scales, [1.0, 200.0, 3.0]);
 }

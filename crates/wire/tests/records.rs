@@ -7,7 +7,7 @@ use counterpoint::Adjacency;
 use counterpoint::quantity::Order;
 use counterpoint_budget::{Amount, Filter, Query, Terms};
 use counterpoint_wire::Format;
-use counterpoint_wire::ledger::{Described, ExactPlan};
+use counterpoint_wire::ledger::{ExactPlan, ReleaseRecord};
 
 const RECORDS: &str = include_str!("records/records.txt");
 
@@ -28,7 +28,8 @@ fn charges(query: Result<Query, counterpoint_wire::PlanError>) -> String {
         Some(format!("{} {} {pure}", charge.main, charge.delta))
     };
     let charges = filters.map(|filter| charge(&filter.unwrap()).unwrap_or_else(|| "-".to_owned()));
-    let doubles = query.as_ref().ok().and_then(|query| Described::of(query.release()).ok());
+    let doubles =
+        query.as_ref().ok().and_then(|query| ReleaseRecord::from_release(query.release()).ok());
     let doubles = doubles.map_or("-".to_owned(), |doubles| doubles.text().unwrap());
     format!("{}; {doubles}", charges.join("; "))
 }
@@ -40,9 +41,9 @@ fn line(written: &str) -> String {
     let release = plan.releases.first().unwrap();
     let stored = release.text().unwrap();
     // A history holds nothing but this text.
-    let release = Described::read(&stored).unwrap();
+    let release = ReleaseRecord::read(&stored).unwrap();
     assert_eq!(release.text().unwrap(), stored);
-    let normal = release.normal().text().unwrap();
+    let normal = release.without_defaults().text().unwrap();
     let [old, new] = [3, 4].map(|format| charges(release.query_in(format)));
     format!("{written}\n  {stored}\n  {normal}\n  {old}\n  {new}\n")
 }

@@ -1,26 +1,26 @@
-//! What can be said after `counterpoint ledger`.
+//! The options of `counterpoint ledger`.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use counterpoint::Adjacency;
 use counterpoint::quantity::Order;
 use counterpoint_budget::Amount;
-use counterpoint_ledger::{Head, Kind};
-use counterpoint_wire::adjacency_named;
+use counterpoint_ledger::{FilterKind, Head};
+use counterpoint_wire::adjacency_from_name;
 use counterpoint_wire::ledger::Openings;
 
-use crate::legal::NotLegal;
+use crate::illegal_value::IllegalValueError;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct LedgerArgs {
-    /// Where the ledger is: sqlite:PATH, or postgres://USER@HOST:PORT/DATABASE
+    /// The ledger: sqlite:PATH, or postgres://USER@HOST:PORT/DATABASE
     #[arg(long, value_name = "URL")]
     pub(crate) url: String,
 
-    /// A head printed earlier and kept elsewhere: nothing is written unless its entry is there
+    /// Refuse to work unless the history contains this head, printed earlier and kept elsewhere
     #[arg(long, global = true, value_name = "SEQ:HASH")]
     pub(crate) expect_head: Option<Head>,
 
-    /// Write nothing; a ledger on a read-only medium can be read
+    /// Write nothing; also reads ledgers on read-only media
     #[arg(long, global = true)]
     pub(crate) read_only: bool,
 
@@ -34,89 +34,90 @@ pub(crate) struct LedgerArgs {
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum LedgerCommand {
-    /// Make a new ledger
+    /// Create a new ledger
     Init,
     /// Add a data set with its neighbouring relation and its budget
     Dataset(DatasetArgs),
-    /// Open an account and charge its data set for all of it
+    /// Open an account and charge the data set for the whole account
     Open(OpenArgs),
     /// Exchange unused openings of a plan account for slots that they dominate
     Recut(RecutArgs),
-    /// Give an analyst a share of an account
+    /// Limit an analyst to a part of an account
     Quota(QuotaArgs),
-    /// Debit a release, before any noise is drawn
+    /// Debit a release, before its noise is drawn
     Reserve(ReserveArgs),
     /// Store a release's response, before anybody sees it
     Commit(CommitArgs),
     /// Print a stored response
     Response(ResponseArgs),
-    /// Tell what a release would cost, and whether it would be allowed now
+    /// Compute the charge of a release, and test if it would be allowed now
     Price(PriceArgs),
-    /// List what is debited and not over
+    /// List debited releases without a response, and open sessions
     Pending {
         /// A data set or an account [default: all]
         #[arg(value_name = "ACCOUNT")]
         account: Option<String>,
     },
-    /// Tell how far a session is
+    /// Show the state of a session
     Session(SessionArgs),
-    /// End a session: there are no more answers
+    /// End a session: it accepts no more answers
     End(SessionArgs),
-    /// Close an account for good; what was reserved goes on
+    /// Close an account for good; debited releases can still be committed
     Close {
         /// The account
         #[arg(value_name = "ACCOUNT")]
         account: String,
     },
-    /// Close a data set for good, with all of its accounts; what was reserved goes on
+    /// Close a data set and all its accounts for good; debited releases can still be committed
     CloseDataset {
         /// The data set
         #[arg(value_name = "NAME")]
         dataset: String,
     },
-    /// Move unspent budget from an account to another of the same data set
+    /// Move unspent budget to another account of the same data set
     Move(MoveArgs),
-    /// Tell what is promised, spent and left
+    /// Show promised, spent and remaining budgets
     Status {
         /// A data set or an account [default: all]
         #[arg(value_name = "ACCOUNT")]
         account: Option<String>,
     },
-    /// Tell what is spent so far as an epsilon that holds at all times at once, and the levels it is read from
+    /// Show the odometer: an epsilon that bounds the loss so far and holds at all times at once, with its levels
     Odometer {
-        /// An open account, for its releases, or a data set, for what its accounts promise
+        /// An open account, for its releases, or a data set, for its accounts' promises
         #[arg(value_name = "ACCOUNT")]
         account: String,
     },
-    /// List what happened
+    /// List the history's entries
     History(PartArgs),
     /// List stored responses
     Responses(PartArgs),
-    /// Derive everything from the history again and compare
+    /// Recompute everything from the history and compare
     Verify {
-        /// Begin at the checkpoint in this file if it is there, and keep a new one in it
+        /// Start at the checkpoint in this file, if it exists, and write a new checkpoint to it
         #[arg(long, value_name = "FILE")]
         checkpoint: Option<String>,
     },
-    /// Print the history with all responses as one JSON object
+    /// Print the history and all responses as one JSON object
     Export {
-        /// The history alone, which has the responses' digests: for a role that may not read responses
+        /// Print only the history, which holds digests of the responses; for database roles that may not read responses
         #[arg(long)]
         without_responses: bool,
     },
-    /// Copy the ledger to a new SQLite file, verified and durable, and print the copy's head
+    /// Copy the ledger to a new SQLite file, verify the copy and print its head
     Backup {
         /// The new file
         #[arg(value_name = "FILE")]
         file: String,
 
-        /// For auditors: digests in the place of sessions' private states; the copy verifies and cannot be written to
+        /// For auditors: replace the private states of sessions by digests. The copy can be verified, but not written
+        /// to
         #[arg(long)]
         without_secrets: bool,
     },
-    /// Bring a ledger of an earlier format to this one, after a backup of it as it is
+    /// Convert a ledger of an earlier format to the current one, after a backup
     Upgrade {
-        /// The backup, a new file
+        /// New file for the backup
         #[arg(long, value_name = "FILE")]
         backup: String,
     },
@@ -128,29 +129,29 @@ pub(crate) struct DatasetArgs {
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
 
-    /// What neighbouring data sets are: add-remove or replace
+    /// The neighbouring data sets: add-remove or replace
     #[arg(long, value_name = "A", value_parser = adjacency_values())]
     pub(crate) adjacency: Adjacency,
 
-    /// How many records a person has at most
+    /// The largest number of records of a person that are used
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) records: u64,
 
     #[command(flatten)]
     pub(crate) budget: BudgetArgs,
 
-    /// What is added up: sums, renyi, zcdp or gdp
+    /// The currency that is added up: sums, renyi, zcdp or gdp
     #[arg(long, value_name = "KIND", value_parser = kind_values(), default_value = "sums")]
-    pub(crate) filter: Kind,
+    pub(crate) filter: FilterKind,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct BudgetArgs {
-    /// The epsilon that is never exceeded
+    /// The epsilon that is never exceeded, at --delta
     #[arg(long, value_name = "E", value_parser = amount, allow_hyphen_values = true)]
     pub(crate) epsilon: Amount,
 
-    /// At this delta
+    /// The delta of the budget
     #[arg(long, value_name = "D", value_parser = amount, allow_hyphen_values = true)]
     pub(crate) delta: Amount,
 }
@@ -161,16 +162,16 @@ pub(crate) struct OpenArgs {
     #[arg(value_name = "ACCOUNT")]
     pub(crate) account: String,
 
-    /// The data set it is opened under
+    /// The data set that is charged for the account
     #[arg(long, value_name = "NAME", required_unless_present = "within")]
     #[arg(conflicts_with = "within")]
     pub(crate) dataset: Option<String>,
 
-    /// A plan account instead: an opening of its --slot pays for this one
+    /// Charge an opening of a slot (--slot) of this plan account, instead of a data set
     #[arg(long, value_name = "ACCOUNT", requires = "slot", conflicts_with = "plan")]
     pub(crate) within: Option<String>,
 
-    /// The slot, which has to dominate what is promised
+    /// The slot, which must dominate the new account's promise
     #[arg(long, value_name = "SLOT", requires = "within")]
     pub(crate) slot: Option<String>,
 
@@ -179,48 +180,48 @@ pub(crate) struct OpenArgs {
     #[arg(conflicts_with = "filter")]
     pub(crate) plan: Option<String>,
 
-    /// What an open account adds up: sums, renyi, zcdp or gdp
+    /// The currency that an open account adds up: sums, renyi, zcdp or gdp
     #[arg(long, value_name = "KIND", value_parser = kind_values())]
-    pub(crate) filter: Option<Kind>,
+    pub(crate) filter: Option<FilterKind>,
 
-    /// What the account may cost; with a plan, the epsilon to certify a delta at
+    /// The epsilon that the account may cost; with a plan, the epsilon at which delta is certified
     #[arg(long, value_name = "E", value_parser = amount, allow_hyphen_values = true)]
     pub(crate) epsilon: Option<Amount>,
 
-    /// At this delta; with a plan, the delta to certify an epsilon at
+    /// The delta that the account may cost; with a plan, the delta at which epsilon is certified
     #[arg(long, value_name = "D", value_parser = amount, allow_hyphen_values = true)]
     pub(crate) delta: Option<Amount>,
 
-    /// In place of epsilon: the rho of a zcdp account
+    /// The rho of a zcdp account, instead of epsilon
     #[arg(long, value_name = "R", value_parser = amount, allow_hyphen_values = true)]
     #[arg(conflicts_with_all = ["plan", "epsilon", "mu", "tau"])]
     pub(crate) rho: Option<Amount>,
 
-    /// In place of epsilon and delta: the mu of a gdp account
+    /// The mu of a gdp account, instead of epsilon and delta
     #[arg(long, value_name = "M", value_parser = amount, allow_hyphen_values = true)]
     #[arg(conflicts_with_all = ["plan", "epsilon", "delta", "tau"])]
     pub(crate) mu: Option<Amount>,
 
-    /// In place of epsilon and delta: the divergence of a renyi account at --order
+    /// The divergence of a renyi account at --order, instead of epsilon and delta
     #[arg(long, value_name = "T", value_parser = amount, allow_hyphen_values = true)]
     #[arg(conflicts_with_all = ["plan", "epsilon", "delta"], requires = "order")]
     pub(crate) tau: Option<Amount>,
 
-    /// The Rényi order [default: the best for what is expected]
+    /// The Rényi order [default: the best order for the releases of --expect]
     #[arg(long, value_name = "A", value_parser = order, allow_hyphen_values = true)]
     #[arg(conflicts_with = "plan", conflicts_with = "expect")]
     pub(crate) order: Option<Order>,
 
-    /// The share of delta set aside for the releases' own deltas [default: half]
+    /// The part of delta that is set aside for the releases' own deltas [default: half]
     #[arg(long, value_name = "D", value_parser = amount, allow_hyphen_values = true)]
     #[arg(conflicts_with = "plan")]
     pub(crate) leaks: Option<Amount>,
 
-    /// The releases have no deltas of their own: nothing is set aside for them, and one that has is refused
+    /// Set nothing aside for the releases' own deltas; releases with a delta are refused
     #[arg(long, conflicts_with = "plan", conflicts_with = "leaks")]
     pub(crate) no_leaks: bool,
 
-    /// A plan of what will be asked, to choose the Rényi order by
+    /// Plan of the expected releases, for choosing the Rényi order
     #[arg(long, value_name = "PLAN", conflicts_with = "plan")]
     pub(crate) expect: Option<String>,
 }
@@ -231,11 +232,11 @@ pub(crate) struct RecutArgs {
     #[arg(value_name = "ACCOUNT")]
     pub(crate) account: String,
 
-    /// So many unused openings of a slot; may be given for several slots
+    /// Give up this many unused openings of a slot; may be given for several slots
     #[arg(long, value_name = "N:SLOT", value_parser = openings, required = true)]
     pub(crate) unused: Vec<Openings>,
 
-    /// A plan whose releases are the new slots; - for standard input
+    /// Plan whose releases are the new slots; - for standard input
     #[arg(long, value_name = "PLAN")]
     pub(crate) into: String,
 }
@@ -250,49 +251,49 @@ pub(crate) struct QuotaArgs {
     #[arg(value_name = "WHO")]
     pub(crate) analyst: String,
 
-    /// This part of what the account has to spend: above 0, at most 1
+    /// The analyst's part of the account's capacity: above 0, at most 1
     #[arg(long, value_name = "F", value_parser = amount, allow_hyphen_values = true)]
     #[arg(conflicts_with = "epsilon", conflicts_with = "releases")]
     pub(crate) share: Option<Amount>,
 
-    /// In a sums account: what the analyst's releases together may cost
+    /// For a sums account: the epsilon that the analyst's releases together may cost
     #[arg(long, value_name = "E", value_parser = amount, allow_hyphen_values = true)]
     #[arg(requires = "delta")]
     pub(crate) epsilon: Option<Amount>,
 
-    /// At this delta
+    /// For a sums account: the delta that the analyst's releases together may cost
     #[arg(long, value_name = "D", value_parser = amount, allow_hyphen_values = true)]
     #[arg(requires = "epsilon")]
     pub(crate) delta: Option<Amount>,
 
-    /// In a plan account: how many releases
+    /// For a plan account: the number of releases
     #[arg(long, value_name = "N", conflicts_with = "epsilon")]
     pub(crate) releases: Option<u64>,
 
-    /// Change the quota that the analyst has, from now on
+    /// Replace the analyst's present quota
     #[arg(long)]
     pub(crate) change: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct MoveArgs {
-    /// The account that gives
+    /// The account that gives budget
     #[arg(value_name = "FROM")]
     pub(crate) from: String,
 
-    /// The account that gets
+    /// The account that receives budget
     #[arg(value_name = "TO")]
     pub(crate) to: String,
 
-    /// How much, in the unit that status shows
+    /// The amount to move, in the unit that status shows
     #[arg(long, value_name = "X", value_parser = amount, allow_hyphen_values = true)]
     pub(crate) amount: Amount,
 
-    /// How much of the delta for the releases' own [default: 0]
+    /// The amount of the delta for the releases' own deltas [default: 0]
     #[arg(long, value_name = "D", value_parser = amount, allow_hyphen_values = true)]
     pub(crate) delta: Option<Amount>,
 
-    /// Your name for this move, in the account that gives; the same key is moved once
+    /// Your name for this move, unique in the giving account; repeating a key moves nothing again
     #[arg(long, value_name = "K")]
     pub(crate) key: String,
 }
@@ -304,13 +305,13 @@ pub(crate) struct ReserveArgs {
     pub(crate) account: String,
 
     #[command(flatten)]
-    pub(crate) asked: AskedArgs,
+    pub(crate) asked: ReleaseRequestArgs,
 
-    /// Your name for this release, in the account; the same key is charged once
+    /// Your name for this release, unique in the account; repeating a key charges nothing again
     #[arg(long, value_name = "K")]
     pub(crate) key: String,
 
-    /// Answers are given one by one: this pays for all of them
+    /// Reserve a session: one charge pays for all of its answers
     #[arg(long)]
     pub(crate) session: bool,
 }
@@ -322,32 +323,32 @@ pub(crate) struct PriceArgs {
     pub(crate) account: String,
 
     #[command(flatten)]
-    pub(crate) asked: AskedArgs,
+    pub(crate) asked: ReleaseRequestArgs,
 }
 
-/// What is asked of an account.
+/// A release to price or reserve.
 #[derive(Debug, clap::Args)]
-pub(crate) struct AskedArgs {
-    /// In a plan account a slot's name; in an open one a file in the plan format, all of whose
-    /// releases are charged together, - for standard input, or one release as a JSON object
+pub(crate) struct ReleaseRequestArgs {
+    /// In a plan account: the name of a slot. In an open account: a plan file, whose releases are charged together (-
+    /// for standard input), or one release as a JSON object
     #[arg(value_name = "RELEASE")]
     pub(crate) release: String,
 
-    /// Who asks
+    /// The analyst who asks
     #[arg(long, value_name = "WHO")]
     pub(crate) analyst: Option<String>,
 
-    /// In a plan account: how often to open the slot [default: 1]
+    /// In a plan account: the number of openings of the slot [default: 1]
     #[arg(long, value_name = "N")]
     pub(crate) count: Option<u64>,
 
-    /// In a plan account: what is run in the slot each time, given like RELEASE in an open one; it
-    /// is refused unless the slot dominates it
+    /// In a plan account: the release that runs in each opening, as a plan file or a JSON object; refused unless the
+    /// slot dominates it
     #[arg(long, value_name = "RELEASE")]
     pub(crate) run: Option<String>,
 }
 
-/// A key, and its account where two have it.
+/// A key, and its account if several accounts have it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct KeyArgs {
     /// The release's key
@@ -370,14 +371,14 @@ pub(crate) struct SessionArgs {
     pub(crate) key: String,
 }
 
-/// A part of a ledger.
+/// A selection of the history.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PartArgs {
     /// A data set or an account [default: all]
     #[arg(value_name = "ACCOUNT")]
     pub(crate) account: Option<String>,
 
-    /// Only what this analyst asked, and what became of it
+    /// Only the releases of this analyst, and their responses
     #[arg(long, value_name = "WHO")]
     pub(crate) analyst: Option<String>,
 }
@@ -397,7 +398,7 @@ pub(crate) struct ResponseArgs {
     #[command(flatten)]
     pub(crate) place: KeyArgs,
 
-    /// Of a session: the answer to the question of this key
+    /// For a session: the answer to the question with this key
     #[arg(long, value_name = "ASK")]
     pub(crate) ask: Option<String>,
 
@@ -408,29 +409,29 @@ pub(crate) struct ResponseArgs {
 
 fn adjacency_values() -> impl TypedValueParser<Value = Adjacency> {
     PossibleValuesParser::new(["add-remove", "replace"])
-        .try_map(|name| adjacency_named(&name).ok_or("legal: add-remove, replace"))
+        .try_map(|name| adjacency_from_name(&name).ok_or("legal: add-remove, replace"))
 }
 
-fn kind_values() -> impl TypedValueParser<Value = Kind> {
-    PossibleValuesParser::new(Kind::ALL.map(Kind::name)).try_map(|name| {
-        let found = Kind::ALL.into_iter().find(|kind| kind.name() == name);
+fn kind_values() -> impl TypedValueParser<Value = FilterKind> {
+    PossibleValuesParser::new(FilterKind::ALL.map(FilterKind::name)).try_map(|name| {
+        let found = FilterKind::ALL.into_iter().find(|kind| kind.name() == name);
         found.ok_or("legal: sums, renyi, zcdp, gdp")
     })
 }
 
-fn openings(text: &str) -> Result<Openings, NotLegal> {
+fn openings(text: &str) -> Result<Openings, IllegalValueError> {
     let openings = text.split_once(':').and_then(|(count, slot)| {
         let count = count.parse().ok().filter(|count| *count > 0)?;
         Some(Openings { slot: slot.to_owned(), count })
     });
-    openings.ok_or_else(|| NotLegal::unless("a count from 1, a colon, the slot's name"))
+    openings.ok_or_else(|| IllegalValueError::new("a count from 1, a colon, the slot's name"))
 }
 
-fn amount(text: &str) -> Result<Amount, NotLegal> {
-    text.parse().map_err(|_| NotLegal::unless(Amount::LEGAL))
+fn amount(text: &str) -> Result<Amount, IllegalValueError> {
+    text.parse().map_err(|_| IllegalValueError::new(Amount::LEGAL))
 }
 
-fn order(text: &str) -> Result<Order, NotLegal> {
+fn order(text: &str) -> Result<Order, IllegalValueError> {
     let order = text.parse().ok().and_then(|order| Order::new(order).ok());
-    order.ok_or_else(|| NotLegal::unless(Order::LEGAL))
+    order.ok_or_else(|| IllegalValueError::new(Order::LEGAL))
 }

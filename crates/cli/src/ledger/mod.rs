@@ -3,13 +3,13 @@
 mod args;
 mod release;
 mod setup;
-mod told;
+mod show;
 
 use std::path::Path;
 
 use anyhow::{Result, bail};
 use counterpoint_ledger::{Head, Ledger, LedgerError, OpenOptions, Refusal, Url};
-use counterpoint_wire::ledger::{Done, No, Short};
+use counterpoint_wire::ledger::{Completion, Failure, Shortfall};
 
 pub(crate) use args::LedgerArgs;
 use args::LedgerCommand;
@@ -28,12 +28,12 @@ pub(crate) fn run(args: &LedgerArgs) -> Result<Outcome> {
     }
 }
 
-fn short(refusal: &Refusal) -> Short {
-    Short {
-        by: refusal.place.clone(),
-        what: refusal.what.clone(),
-        asked: refusal.asked.clone(),
-        left: refusal.left.clone(),
+fn short(refusal: &Refusal) -> Shortfall {
+    Shortfall {
+        budget: refusal.place.clone(),
+        total: refusal.what.clone(),
+        requested: refusal.asked.clone(),
+        remaining: refusal.left.clone(),
         capacity: refusal.capacity.clone(),
         noise: refusal.noise.clone(),
         room: refusal.room.clone(),
@@ -45,7 +45,7 @@ fn outcome(args: &LedgerArgs) -> Result<Outcome> {
     let json = args.json;
     if let LedgerCommand::Init = args.command {
         if args.read_only || args.expect_head.is_some() {
-            bail!("--read-only or --expect-head is given with init; legal: with a ledger");
+            bail!("--read-only or --expect-head is given with init; legal: with other commands");
         }
         return done(Ledger::init(&url)?.head()?, json);
     }
@@ -56,7 +56,7 @@ fn outcome(args: &LedgerArgs) -> Result<Outcome> {
         return done(Ledger::upgrade(&url, Path::new(backup), args.expect_head)?, json);
     }
     let is_verify = matches!(args.command, LedgerCommand::Verify { .. });
-    // To verify is to say what is wrong, with the expected head too.
+    // `verify` reports another history itself, so the ledger is opened without the expected head.
     let expect = args.expect_head.filter(|_| !is_verify);
     let options = OpenOptions { read_only: args.read_only, expect };
     let mut ledger = match Ledger::open_with(&url, &options) {
@@ -67,7 +67,9 @@ fn outcome(args: &LedgerArgs) -> Result<Outcome> {
     };
     let ledger = &mut ledger;
     match &args.command {
-        LedgerCommand::Init | LedgerCommand::Upgrade { .. } => bail!("this is over"),
+        LedgerCommand::Init | LedgerCommand::Upgrade { .. } => {
+            bail!("this is a bug: init and upgrade have run already")
+        }
         LedgerCommand::Dataset(args) => done(setup::dataset(ledger, args)?, json),
         LedgerCommand::Open(args) => warned(setup::open(ledger, args)?, json),
         LedgerCommand::Recut(args) => warned(setup::recut(ledger, args)?, json),
@@ -79,16 +81,16 @@ fn outcome(args: &LedgerArgs) -> Result<Outcome> {
         LedgerCommand::Reserve(args) => release::reserve(ledger, args, json),
         LedgerCommand::Commit(args) => release::commit(ledger, args, json),
         LedgerCommand::Response(args) => release::response(ledger, args, json),
-        LedgerCommand::End(args) => done(ledger.end(&args.account, &args.key)?, json),
-        LedgerCommand::Session(args) => told::session(ledger, args, json),
-        LedgerCommand::Pending { account } => told::pending(ledger, account.as_deref(), json),
-        LedgerCommand::Status { account } => told::status(ledger, account.as_deref(), json),
-        LedgerCommand::Odometer { account } => told::odometer(ledger, account, json),
-        LedgerCommand::History(args) => told::history(ledger, args, json),
-        LedgerCommand::Responses(args) => told::responses(ledger, args, json),
+        LedgerCommand::End(args) => done(ledger.end_session(&args.account, &args.key)?, json),
+        LedgerCommand::Session(args) => show::session(ledger, args, json),
+        LedgerCommand::Pending { account } => show::pending(ledger, account.as_deref(), json),
+        LedgerCommand::Status { account } => show::status(ledger, account.as_deref(), json),
+        LedgerCommand::Odometer { account } => show::odometer(ledger, account, json),
+        LedgerCommand::History(args) => show::history(ledger, args, json),
+        LedgerCommand::Responses(args) => show::responses(ledger, args, json),
         LedgerCommand::Verify { checkpoint } => {
             let file = checkpoint.as_ref().map(Path::new);
-            told::verify(ledger, file, args.expect_head, json)
+            show::verify(ledger, file, args.expect_head, json)
         }
         LedgerCommand::Backup { file, without_secrets: false } => {
             done(ledger.backup(Path::new(file))?, json)
@@ -96,21 +98,21 @@ fn outcome(args: &LedgerArgs) -> Result<Outcome> {
         LedgerCommand::Backup { file, without_secrets: true } => {
             done(ledger.backup_without_secrets(Path::new(file))?, json)
         }
-        LedgerCommand::Export { without_responses } => told::export(ledger, !without_responses),
+        LedgerCommand::Export { without_responses } => show::export(ledger, !without_responses),
     }
 }
 
-/// An answer for programs or for people.
-fn told<E: std::error::Error + Send + Sync + 'static>(
+/// An answer as a JSON object or as text.
+fn show<E: std::error::Error + Send + Sync + 'static>(
     json: bool,
     object: impl FnOnce() -> Result<String, E>,
     text: impl FnOnce() -> String,
 ) -> Result<Outcome> {
-    told_with(Vec::new(), json, object, text)
+    show_with_warnings(Vec::new(), json, object, text)
 }
 
-/// The same with what people should know; programs find it in the object.
-fn told_with<E: std::error::Error + Send + Sync + 'static>(
+/// An answer with warnings; the JSON object contains them already.
+fn show_with_warnings<E: std::error::Error + Send + Sync + 'static>(
     warnings: Vec<String>,
     json: bool,
     object: impl FnOnce() -> Result<String, E>,
@@ -124,16 +126,21 @@ fn done(head: Head, json: bool) -> Result<Outcome> {
 }
 
 fn warned((head, warnings): (Head, Vec<String>), json: bool) -> Result<Outcome> {
-    let done = Done { outcome: "done", head: head.to_string(), warnings };
-    told_with(done.warnings.clone(), json, || done.json(), || format!("head  {}\n", done.head))
+    let done = Completion { outcome: "done", head: head.to_string(), warnings };
+    show_with_warnings(
+        done.warnings.clone(),
+        json,
+        || done.json(),
+        || format!("head  {}\n", done.head),
+    )
 }
 
 fn no(
     outcome: &'static str,
     reason: String,
-    refusal: Option<Short>,
+    refusal: Option<Shortfall>,
     json: bool,
 ) -> Result<Outcome> {
-    let object = No { outcome, reason: reason.clone(), refusal };
-    Ok(Outcome::no(reason, json.then(|| object.json()).transpose()?))
+    let object = Failure { outcome, reason: reason.clone(), refusal };
+    Ok(Outcome::definite_no(reason, json.then(|| object.json()).transpose()?))
 }

@@ -6,18 +6,18 @@ use counterpoint_ledger::{Ledger, Request};
 use counterpoint_report::ledger as tables;
 use counterpoint_wire::Format;
 use counterpoint_wire::ledger::{
-    Asked, Committed, Described, ExactPlan, Price, Reserved, Response,
+    CommitResult, ExactPlan, Price, ReleaseRecord, ReleaseRequest, ReserveResult, Response,
 };
 
-use super::args::{AskedArgs, CommitArgs, KeyArgs, PriceArgs, ReserveArgs, ResponseArgs};
-use super::{short, told, told_with};
+use super::args::{CommitArgs, KeyArgs, PriceArgs, ReleaseRequestArgs, ReserveArgs, ResponseArgs};
+use super::{short, show, show_with_warnings};
 use crate::input;
 use crate::output::Outcome;
 
 pub(super) fn price(ledger: &mut Ledger, args: &PriceArgs, json: bool) -> Result<Outcome> {
-    let (asked, adjacency, warnings) = asked(ledger, &args.account, &args.asked)?;
+    let (release, adjacency, warnings) = read_request(ledger, &args.account, &args.asked)?;
     let analyst = args.asked.analyst.as_deref();
-    let request = Request { analyst, adjacency, ..Request::new(&args.account, "", &asked) };
+    let request = Request { analyst, adjacency, ..Request::new(&args.account, "", &release) };
     let found = ledger.price(&request)?;
     let price = Price {
         account: args.account.clone(),
@@ -28,14 +28,14 @@ pub(super) fn price(ledger: &mut Ledger, args: &PriceArgs, json: bool) -> Result
         head: found.head.to_string(),
         warnings,
     };
-    told_with(price.warnings.clone(), json, || price.json(), || tables::price(&price))
+    show_with_warnings(price.warnings.clone(), json, || price.json(), || tables::price(&price))
 }
 
 pub(super) fn reserve(ledger: &mut Ledger, args: &ReserveArgs, json: bool) -> Result<Outcome> {
-    let (asked, adjacency, warnings) = asked(ledger, &args.account, &args.asked)?;
+    let (release, adjacency, warnings) = read_request(ledger, &args.account, &args.asked)?;
     let (analyst, session) = (args.asked.analyst.as_deref(), args.session);
     let request =
-        Request { analyst, adjacency, session, ..Request::new(&args.account, &args.key, &asked) };
+        Request { analyst, adjacency, session, ..Request::new(&args.account, &args.key, &release) };
     let unit = ledger.unit(&args.account)?;
     let reservation = ledger.reserve(&request)?;
     let outcome = match (&reservation.charge, &reservation.response) {
@@ -43,7 +43,7 @@ pub(super) fn reserve(ledger: &mut Ledger, args: &ReserveArgs, json: bool) -> Re
         (Some(_), None) => "reserved",
         (None, None) => "pending",
     };
-    let reserved = Reserved {
+    let reserved = ReserveResult {
         outcome,
         account: args.account.clone(),
         key: args.key.clone(),
@@ -54,7 +54,7 @@ pub(super) fn reserve(ledger: &mut Ledger, args: &ReserveArgs, json: bool) -> Re
         head: reservation.head.to_string(),
         warnings,
     };
-    told_with(
+    show_with_warnings(
         reserved.warnings.clone(),
         json,
         || reserved.json(),
@@ -62,41 +62,42 @@ pub(super) fn reserve(ledger: &mut Ledger, args: &ReserveArgs, json: bool) -> Re
     )
 }
 
-/// What is asked, as the account's kind needs it, what it says neighbours are, and what one should know of it.
-fn asked(
+/// Reads the requested release: the request for the account's kind, the adjacency that the plan names, and warnings.
+fn read_request(
     ledger: &mut Ledger,
     account: &str,
-    args: &AskedArgs,
-) -> Result<(Asked, Option<Adjacency>, Vec<String>)> {
+    args: &ReleaseRequestArgs,
+) -> Result<(ReleaseRequest, Option<Adjacency>, Vec<String>)> {
     if ledger.is_plan(account)? {
-        let run = args.run.as_deref().map(described).transpose()?;
+        let run = args.run.as_deref().map(read_releases).transpose()?;
         let (run, adjacency, warnings) = run.unwrap_or_default();
         let (name, count) = (args.release.clone(), args.count.unwrap_or(1));
-        return Ok((Asked::Slot { name, count, run }, adjacency, warnings));
+        return Ok((ReleaseRequest::Slot { name, count, run }, adjacency, warnings));
     }
     if args.count.is_some() || args.run.is_some() {
-        bail!("--count or --run is given with an open account; legal: the release alone")
+        bail!("--count or --run is given with an open account; legal: RELEASE without them")
     }
-    let (releases, adjacency, warnings) = described(&args.release)?;
-    Ok((Asked::Described(releases), adjacency, warnings))
+    let (releases, adjacency, warnings) = read_releases(&args.release)?;
+    Ok((ReleaseRequest::Described(releases), adjacency, warnings))
 }
 
-/// Releases in a file or on standard input, or one itself.
-fn described(text: &str) -> Result<(Vec<Described>, Option<Adjacency>, Vec<String>)> {
-    let shown = || if text.starts_with('{') { "RELEASE".to_owned() } else { input::shown(text) };
+/// Reads releases from a file or standard input, or one release from the argument.
+fn read_releases(text: &str) -> Result<(Vec<ReleaseRecord>, Option<Adjacency>, Vec<String>)> {
+    let input_name =
+        || if text.starts_with('{') { "RELEASE".to_owned() } else { input::input_name(text) };
     let plan = if text.starts_with('{') {
         let plan = format!("{{\"release\":[{text}]}}");
-        ExactPlan::parse(plan.as_bytes(), Format::Json).with_context(shown)?
+        ExactPlan::parse(plan.as_bytes(), Format::Json).with_context(input_name)?
     } else {
-        input::exact_plan(text).with_context(shown)?
+        input::exact_plan(text).with_context(input_name)?
     };
     if plan.group != 1 {
-        bail!("{}: group is {}; legal: 1", shown(), plan.group);
+        bail!("{}: group is {}; legal: 1", input_name(), plan.group);
     }
     Ok((plan.releases, plan.adjacency, plan.warnings))
 }
 
-/// The account of a key: the one that is named, or the only one that has it.
+/// The account of a key: the named one, or the only one with this key.
 fn account_of(ledger: &mut Ledger, args: &KeyArgs) -> Result<String> {
     match &args.account {
         Some(account) => Ok(account.clone()),
@@ -105,10 +106,11 @@ fn account_of(ledger: &mut Ledger, args: &KeyArgs) -> Result<String> {
 }
 
 pub(super) fn commit(ledger: &mut Ledger, args: &CommitArgs, json: bool) -> Result<Outcome> {
-    let response = input::bytes(&args.response).with_context(|| input::shown(&args.response))?;
+    let response =
+        input::bytes(&args.response).with_context(|| input::input_name(&args.response))?;
     let (account, key) = (account_of(ledger, &args.place)?, &args.place.key);
     let stored = ledger.commit(&account, key, &response)?;
-    let committed = Committed {
+    let committed = CommitResult {
         outcome: "committed",
         account,
         key: key.clone(),
@@ -118,11 +120,11 @@ pub(super) fn commit(ledger: &mut Ledger, args: &CommitArgs, json: bool) -> Resu
         head: stored.head.to_string(),
     };
     let differs = committed.response != response;
-    let mut outcome = told(json, || committed.json(), || tables::committed(&committed))?;
+    let mut outcome = show(json, || committed.json(), || tables::committed(&committed))?;
     if differs && !json {
         outcome.remark(format!(
-            "warning: {key} was committed before with another response; show that one \
-             (counterpoint ledger response {key}), not this"
+            "warning: {key} was committed before with another response; show the stored one \
+             (counterpoint ledger response {key}) instead"
         ));
     }
     Ok(outcome)
@@ -132,12 +134,12 @@ pub(super) fn response(ledger: &mut Ledger, args: &ResponseArgs, json: bool) -> 
     let (account, key) = (account_of(ledger, &args.place)?, args.place.key.clone());
     let bytes = match &args.ask {
         Some(ask) => {
-            let answer = ledger.answered(&account, &key, ask)?;
-            let missing = || format!("{ask:?} is not answered in {key:?}; legal: one that is");
+            let answer = ledger.stored_answer(&account, &key, ask)?;
+            let missing = || format!("session {key:?} has no answer to {ask:?}; legal: the key of an answered question");
             answer.with_context(missing)?.response
         }
         None => ledger.response(&account, &key)?.with_context(|| {
-            format!("key {key:?} is reserved, not committed; legal: a committed one")
+            format!("the release with key {key:?} has no response yet; legal: the key of a committed release")
         })?,
     };
     let written = match &args.out {

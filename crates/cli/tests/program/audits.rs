@@ -91,7 +91,10 @@ fn what_cannot_be_is_one_line() {
         (more(&["--confidence", "0"]), Confidence::LEGAL),
         (more(&["--confidence", "1"]), Confidence::LEGAL),
         (more(&["--confidence", "nan"]), Confidence::LEGAL),
-        (more(&["--misses", "2/10"]), "given 1 times and --misses 2 times; legal: equally often"),
+        (
+            more(&["--misses", "2/10"]),
+            "given 1 times and --misses 2 times; legal: the same number of times",
+        ),
         (vec!["audit", "--delta", "0"], "--false-alarms <A/N>"),
         (vec!["audit", "--false-alarms", "1/2", "--misses", "1/2"], "--delta <D>"),
     ];

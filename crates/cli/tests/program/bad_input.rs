@@ -110,7 +110,11 @@ fn unknown_words_are_answered_with_the_known_ones() {
             "release 1: mechanism is \"laplase\"; legal: approx-dp",
         ),
         ("", "[[release]]\nepsilon = 1\n", "release 1: mechanism is missing; legal: approx-dp"),
-        ("", release, "nothing is asked; legal: delta or epsilon in the plan, or --delta"),
+        (
+            "",
+            release,
+            "neither delta nor epsilon is given; legal: delta or epsilon in the plan, or --delta",
+        ),
     ];
     for (top, rest, start) in cases {
         let error = error_of(&folder, "plan.toml", format!("{top}{rest}"));
@@ -168,7 +172,7 @@ fn a_delta_below_the_leaks_names_the_least_possible() {
     let folder = Folder::new();
     let release = "{ mechanism = \"approx-dp\", epsilon = 0.1, delta = 1e-6, count = 10 }";
     let error = error_of(&folder, "plan.toml", format!("delta = 1e-7\nrelease = [{release}]\n"));
-    assert!(error.starts_with("delta 1e-7 is below what the releases leak"), "{error}");
+    assert!(error.starts_with("delta 1e-7 is below the probability of a leak"), "{error}");
     // 1 - (1 - 1e-6)^10
-    assert!(error.contains("the least possible is 9.99995500012"), "{error}");
+    assert!(error.contains("legal: at least 9.99995500012"), "{error}");
 }

@@ -181,7 +181,11 @@ fn one_certificate_everywhere() {
         let out = folder.path("finished.toml").to_str().unwrap().to_owned();
         let found = calibrate(&plan, unknown, &["--json", "--out", &out]);
         assert_eq!(found.status, 0, "{}", found.stderr);
-        assert!(found.stderr.ends_with(&format!("the plan is in {out}\n")), "{}", found.stderr);
+        assert!(
+            found.stderr.ends_with(&format!("the plan was written to {out}\n")),
+            "{}",
+            found.stderr
+        );
         let found: Value = serde_json::from_str(&found.stdout).unwrap();
         let composed = run(&["compose", &out, "--json"]);
         assert_eq!(composed.status, 0, "{}", composed.stderr);

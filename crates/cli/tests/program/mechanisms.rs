@@ -167,7 +167,7 @@ fn routes_for_guarantees_say_that_they_are() {
     }
     let bits = run(&["compose", &gaussian, "--bits", "64"]);
     let error = bits.error();
-    assert!(error.contains("(epsilon, delta) guarantees alone; legal: no --bits"), "{error}");
+    assert!(error.contains("other mechanisms than (epsilon, delta) guarantees; legal: no --bits"), "{error}");
 }
 
 #[test]

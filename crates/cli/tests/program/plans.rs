@@ -159,7 +159,7 @@ fn what_is_wrong_with_a_study() {
         (
             "[[statistic]]",
             "[[statistic]]\nname = \"mean income\"\nkind = \"held-back\"\nepsilon = 0.01\n[[statistic]]",
-            "statistic 2 (\"mean income\"): name is \"mean income\", which is the name of statistic 1; legal: another",
+            "statistic 2 (\"mean income\"): name is \"mean income\", which is the name of statistic 1; legal: another name",
         ),
     ] {
         let text = STUDY.replacen(from, to, 1);
@@ -177,7 +177,7 @@ fn what_is_wrong_with_a_study() {
         ("error = 500", "epsilon = 0.7\npin = true"),
     ] {
         let (status, error) = said(&STUDY.replacen(from, to, 1));
-        assert!(status == 1 && error.contains("cannot be kept"), "{to}: {status} {error}");
+        assert!(status == 1 && error.contains("is too small"), "{to}: {status} {error}");
     }
     let gaussian = STUDY.replacen("error = 500", "error = 500\nnoise = \"gaussian\"", 1);
     assert_eq!(said(&gaussian).0, 0);

@@ -348,7 +348,7 @@ fn what_is_no_file_is_named() {
     fs::write(place.path("file"), "").unwrap();
     let (study, file) = (place.path("study.toml"), place.path("file"));
     let wrong = run(&["release", &study, "--out", &file]);
-    assert!(wrong.error().contains("cannot be made"), "{}", wrong.stderr);
+    assert!(wrong.error().contains("cannot be created"), "{}", wrong.stderr);
     refused("people.csv", &["--ledger", "sqlite:/dev/full"], "/dev/full is no regular file");
 }
 

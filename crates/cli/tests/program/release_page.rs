@@ -212,7 +212,7 @@ fn refusals_are_one_sentence_and_charge_nothing() {
     fs::write(place.path("people.csv"), people().replace("20,", "21,")).unwrap();
     let changed = page.post("/release", STUDY).refusal();
     assert!(
-        changed.starts_with("people.csv is not the file that was released before"),
+        changed.starts_with("people.csv differs from the file that was released before"),
         "{changed}"
     );
     place.assert_charged(0.9);

@@ -38,7 +38,7 @@ fn compare_has_the_simplified_form_and_the_approximation() {
     let gaussian = folder.file("plan.toml", gaussian);
     let object = run(&["compare", &gaussian, "--eta", "0.1", "--json"]).object();
     let reason = &theorem(&object, "mv-approximation")["reason"];
-    assert_eq!(reason, "it is for (epsilon, delta) guarantees alone");
+    assert_eq!(reason, "the theorem applies to (epsilon, delta) guarantees only");
     assert!(!run(&["compare", &plan]).answer().contains("mv-approximation"));
 }
 
@@ -66,7 +66,7 @@ fn compare_lists_the_pairs_of_equal_guarantees() {
     }
     let different = example("mixed.toml");
     let error = run(&["compare", &different, "--pairs"]);
-    assert!(error.error().contains("legal: one (epsilon, delta) for all"), "{}", error.error());
+    assert!(error.error().contains("legal: the same (epsilon, delta) for all releases"), "{}", error.error());
 }
 
 /// e^epsilon is 3: (3 - 1)/(3 + 1) = 1/2; with delta 1/10, 1/10 + 9/10 1/2. At ln 2: 1 - 3/4.

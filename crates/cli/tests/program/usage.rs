@@ -11,7 +11,7 @@ fn wrong_usage_is_one_line_that_says_what_is_legal() {
     let plan = plan.as_str();
     #[rustfmt::skip]
     let cases: [(&[&str], &str); 36] = [
-        (&[], "legal: compose, compare, calibrate, plan, study, serve, region, audit, convert, noise, simulate, sketch, figures, ledger, completions"),
+        (&[], "legal: compose, compare, calibrate, plan, release, study, serve, token, region, audit, convert, noise, simulate, sketch, figures, ledger, completions"),
         (&["decompose"], "unrecognized subcommand 'decompose'"),
         (&["compose"], "<PLAN>"),
         (&["compose", plan, "--what"], "unexpected argument '--what'"),
@@ -48,7 +48,7 @@ fn wrong_usage_is_one_line_that_says_what_is_legal() {
         (&["calibrate", plan, "--for", "count", "--epsilon", "nan"], Epsilon::LEGAL),
         (&["calibrate", plan, "--for", "count", "--epsilon", "1", "--delta", "1"], Delta::LEGAL),
         (&["calibrate", plan, "--for", "count", "--epsilon", "1", "--release", "x"],
-            "no release is named \"x\"; legal: the name of one in the plan"),
+            "no release is named \"x\"; legal: the name of a release in the plan"),
         (&["region"], "<PLAN>"),
         (&["completions", "tcsh"], "possible values: bash"),
     ];
@@ -65,7 +65,9 @@ fn comparing_a_plan_that_asks_no_delta() {
     let release = "release = [{ mechanism = \"approx-dp\", epsilon = 0.1 }]\n";
     let plan = folder.file("plan.toml", format!("epsilon = 1\n{release}"));
     let run = run(&["compare", &plan]);
-    assert!(run.error().starts_with(&format!("{plan}: compare asks for epsilon at a delta")));
+    assert!(
+        run.error().starts_with(&format!("{plan}: delta is missing; legal: delta in the plan"))
+    );
     assert!(run.error().ends_with("legal: delta in the plan, or --delta"));
 }
 

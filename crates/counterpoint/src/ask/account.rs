@@ -1,23 +1,23 @@
-//! The losses of releases and plans as accounts look at them: by their bounds, never by their law.
+//! The losses of releases and plans as accounts use them: through bounds, never through their laws.
 
 use super::Options;
 use super::{Answer, AskError};
-use crate::composition::{Composition, Part, Plan};
+use crate::composition::{Composition, CountedLoss, Plan};
 use crate::laws::{Direction, Law, Loss, quick_cumulant};
-use crate::loss::{self, LossError, Meaning};
+use crate::loss::{self, LossError, PairLoss};
 use crate::mechanism::{Adjacency, Release};
 use crate::methods::{largest, renyi};
-use crate::quantity::{Epsilon, Group};
+use crate::quantity::{Epsilon, GroupSize};
 use counterpoint_numerics::Dd;
 
 /// The privacy loss of one release, run once, in one direction.
 #[derive(Clone, Debug)]
 pub struct ReleaseLoss {
-    meaning: Meaning,
+    pair_loss: PairLoss,
 }
 
 impl ReleaseLoss {
-    /// The loss of a release for a group, its count left aside.
+    /// The loss of a release for a group, ignoring its count.
     ///
     /// # Errors
     /// [`LossError`] if the release has no loss under the relation.
@@ -25,28 +25,28 @@ impl ReleaseLoss {
         release: &Release,
         direction: Direction,
         adjacency: Adjacency,
-        group: Group,
+        group: GroupSize,
     ) -> Result<Self, LossError> {
-        Ok(Self { meaning: loss::of(release, direction, Some(adjacency), group)? })
+        Ok(Self { pair_loss: loss::release_loss(release, direction, Some(adjacency), group)? })
     }
 
     fn law(&self) -> Option<&dyn Law> {
-        self.meaning.loss.as_ref().map(Loss::law)
+        self.pair_loss.loss.as_ref().map(Loss::law)
     }
 
     /// The probability of an infinite loss, rounded up.
     #[must_use]
     pub fn leak(&self) -> f64 {
-        self.meaning.leak.1
+        self.pair_loss.leak.1
     }
 
-    /// True if nothing but a Rényi curve is known of the finite loss.
+    /// True if the finite loss is known by its Rényi curve alone.
     #[must_use]
     pub fn is_curve(&self) -> bool {
-        self.meaning.curve.is_some()
+        self.pair_loss.curve.is_some()
     }
 
-    /// True if the loss is that of a sample of a fixed size, which has neither a largest loss nor a curve.
+    /// True if the loss belongs to a sample of a fixed size, which has neither a largest loss nor a curve.
     #[must_use]
     pub fn is_of_fixed_sample(&self) -> bool {
         self.law().is_some_and(|law| !law.has_cumulant())
@@ -58,38 +58,39 @@ impl ReleaseLoss {
         self.law().is_some_and(Law::is_list)
     }
 
-    /// True if the loss takes finitely many values, none of which is left out.
+    /// True if the loss takes finitely many values and all of them are listed.
     #[must_use]
     pub fn is_finite(&self) -> bool {
         !self.is_curve() && self.law().is_none_or(Law::is_finite)
     }
 
-    /// True if the loss is that of one pair of distributions. (A bounded range stands for all mechanisms that have it.)
+    /// True if the loss belongs to one pair of distributions. (A bounded range stands for all mechanisms within it.)
     #[must_use]
     pub fn is_of_one_pair(&self) -> bool {
         !self.is_curve() && !self.law().is_some_and(Law::is_class)
     }
 
-    /// A bound on the finite loss; `None` if there is none.
+    /// An upper bound on the finite loss; `None` if it is unbounded.
     #[must_use]
     pub fn largest(&self) -> Option<Dd> {
-        match (&self.meaning.loss, &self.meaning.curve) {
+        match (&self.pair_loss.loss, &self.pair_loss.curve) {
             (_, Some(_)) => None,
             (None, None) => Some(Dd::ZERO),
             (Some(loss), None) => {
-                let (value, error) = largest::largest(&[Part { each: loss.clone(), count: 1 }])?;
+                let (value, error) =
+                    largest::largest(&[CountedLoss { each: loss.clone(), count: 1 }])?;
                 Some(value + error.into())
             }
         }
     }
 
-    /// ln E[e^(t L)] of the finite loss, or what the curve says of it, with its absolute error: t times the Rényi
+    /// ln E[e^(t L)] of the finite loss, or the bound on it from the curve, with its absolute error: t times the Rényi
     /// divergence of order 1 + t. `None` where it is not known.
     #[must_use]
     pub fn cumulant(&self, t: f64) -> Option<(Dd, f64)> {
-        match (&self.meaning.loss, &self.meaning.curve) {
+        match (&self.pair_loss.loss, &self.pair_loss.curve) {
             (Some(loss), None) => quick_cumulant(loss.law(), t),
-            (None, Some(curve)) => renyi::bound(curve, t),
+            (None, Some(curve)) => renyi::curve_bound(curve, t),
             (None, None) => Some((Dd::ZERO, 0.0)),
             (Some(_), Some(_)) => None,
         }
@@ -97,8 +98,8 @@ impl ReleaseLoss {
 
     /// The probability that [`ReleaseLoss::cumulant`] leaves out.
     #[must_use]
-    pub fn left_out(&self) -> f64 {
-        self.law().map_or(0.0, |law| law.left_out().mass)
+    pub fn omitted_mass(&self) -> f64 {
+        self.law().map_or(0.0, |law| law.omitted_mass().mass)
     }
 }
 
@@ -109,14 +110,14 @@ pub struct DirectedLoss<'a> {
 }
 
 impl Plan {
-    /// The loss in a direction; of a plan that is the same in both, that one.
+    /// The loss in a direction. A plan whose two directions are equal has one loss for both.
     #[must_use]
-    pub fn directed(&self, direction: Direction) -> Option<DirectedLoss<'_>> {
+    pub fn directed_loss(&self, direction: Direction) -> Option<DirectedLoss<'_>> {
         let found = self.compositions.iter().find(|whole| whole.direction == direction);
         found.or(self.compositions.first()).map(|whole| DirectedLoss { whole })
     }
 
-    /// True if both directions, all parts of the data included, have one loss.
+    /// True if one loss stands for both directions and all parts of the data.
     #[must_use]
     pub fn has_one_loss(&self) -> bool {
         self.compositions.len() == 1
@@ -132,7 +133,7 @@ impl DirectedLoss<'_> {
         self.whole.delta(epsilon, options)
     }
 
-    /// True if some release has an infinite loss.
+    /// True if a release has an infinite loss with positive probability.
     #[must_use]
     pub fn has_leak(&self) -> bool {
         !self.whole.leaks.below.is_empty()
@@ -144,13 +145,13 @@ impl DirectedLoss<'_> {
         largest::largest(&self.whole.losses).is_some()
     }
 
-    /// All values of the finite loss, if they are at most so many; sums are not merged.
+    /// All values of the finite loss, or `None` if there are more than `most`. Equal sums are not merged.
     #[must_use]
     pub fn values(&self, most: usize) -> Option<Vec<Dd>> {
         let mut sums = vec![Dd::ZERO];
         for part in &self.whole.losses {
             let count = usize::try_from(part.count).ok().filter(|&n| n < most)?;
-            if let Some(epsilon) = part.law().guarantee() {
+            if let Some(epsilon) = part.law().response_epsilon() {
                 let shift = |y: usize| epsilon * (count as f64 - 2.0 * y as f64);
                 sums = all_sums(&sums, &(0..=count).map(shift).collect::<Vec<_>>(), most)?;
                 continue;

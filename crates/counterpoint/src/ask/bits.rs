@@ -1,16 +1,16 @@
-//! Answers in arbitrary precision. A double is taken for exactly what it is; [`PrecisePlan`] takes fractions, so that
-//! 0.3 can be three tenths and a third a third, as MV section 2 has its inputs.
+//! Answers in arbitrary precision. A double stands for exactly its value; [`PrecisePlan`] takes fractions, so that 0.3
+//! can be three tenths and a third can be a third, like the inputs in MV section 2.
 
 use super::{Answer, AskError};
+use crate::citation::Theorem;
 use crate::composition::Guarantees;
 use crate::methods::Route;
 use crate::methods::precise::{self, BigBracket, PreciseGuarantee};
 use crate::quantity::{Bits, Delta, Epsilon};
-use crate::source::Theorem;
 use crate::watch::Watch;
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::fractions::{
-    ExactError, Ratio, check_size, is_short, nearest, of_double,
+    ExactError, Ratio, check_size, from_double, is_short, nearest,
 };
 use dashu_float::FBig;
 use dashu_float::round::Round;
@@ -20,11 +20,11 @@ use dashu_float::round::mode::{Down, Up};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PreciseAnswer {
-    /// Never above the truth.
+    /// A lower bound on the exact answer.
     pub lower: String,
-    /// Never below the truth.
+    /// An upper bound on the exact answer.
     pub upper: String,
-    /// Which theorem licenses it.
+    /// The theorem that licenses the answer.
     pub theorem: Theorem,
 }
 
@@ -42,11 +42,11 @@ pub struct PreciseAnswer {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrecisePlan {
-    /// Losses and leaks apart, equal ones together.
+    /// Losses and leaks in separate entries; equal ones are merged.
     list: Vec<PreciseGuarantee>,
 }
 
-/// As long as two of the longest decimals that are read as amounts, one over the other.
+/// Twice as long as the longest decimals that are read as amounts, for a quotient of two amounts.
 const MOST_BITS: usize = 20_000;
 const LEGAL_EPSILON: &str = "a fraction from 0 to 1000000, of at most 20000 bits";
 const LEGAL_DELTA: &str = "a fraction from 0 up to but not including 1, of at most 20000 bits";
@@ -54,7 +54,7 @@ const MOST_RELEASES: u128 = 1_000_000_000_000_000;
 const MOST_EPSILON: f64 = 1e12;
 
 impl PrecisePlan {
-    /// Puts guarantees together.
+    /// Makes a plan of guarantees.
     ///
     /// # Errors
     /// [`ExactError`] if a number is not legal, there are none or too many, or the epsilons add up to more than 10^12.
@@ -72,16 +72,16 @@ impl PrecisePlan {
         }
         check_size("releases", count, (1, MOST_RELEASES))?;
         if total > MOST_EPSILON {
-            let (place, value) = ("the sum of the epsilons".into(), of_double(total));
+            let (place, value) = ("the sum of the epsilons".into(), from_double(total));
             return Err(ExactError::Number { place, value, legal: "at most 10^12" });
         }
         let zero = Ratio::ZERO;
-        let losses = together(losses).into_iter().map(|(epsilon, count)| PreciseGuarantee {
+        let losses = merge_equal(losses).into_iter().map(|(epsilon, count)| PreciseGuarantee {
             epsilon,
             delta: zero.clone(),
             count,
         });
-        let leaks = together(leaks).into_iter().map(|(delta, count)| PreciseGuarantee {
+        let leaks = merge_equal(leaks).into_iter().map(|(delta, count)| PreciseGuarantee {
             epsilon: zero.clone(),
             delta,
             count,
@@ -103,7 +103,7 @@ impl PrecisePlan {
         Ok(in_decimals(precise::epsilon(&self.list, delta, bits, watch)?, bits))
     }
 
-    /// The least delta at an epsilon, to a width of 2^-bits times itself.
+    /// The least delta at an epsilon, to a relative width of 2^-bits.
     ///
     /// # Errors
     /// See [`AskError`].
@@ -117,7 +117,7 @@ impl PrecisePlan {
         Ok(in_decimals(precise::delta(&self.list, epsilon, bits, watch)?, bits))
     }
 
-    /// Losses and leaks apart, equal ones together.
+    /// Losses and leaks in separate entries; equal ones are merged.
     pub(crate) fn guarantees(&self) -> &[PreciseGuarantee] {
         &self.list
     }
@@ -139,8 +139,8 @@ fn check(place: &str, value: &Ratio, inside: bool, legal: &'static str) -> Resul
     Err(ExactError::Number { place: place.to_owned(), value: value.clone(), legal })
 }
 
-/// Those above zero, equal ones with their counts added up.
-fn together(mut list: Vec<(Ratio, u64)>) -> Vec<(Ratio, u64)> {
+/// The positive values in order, with the counts of equal values added up.
+fn merge_equal(mut list: Vec<(Ratio, u64)>) -> Vec<(Ratio, u64)> {
     list.retain(|(each, _)| *each > Ratio::ZERO);
     list.sort();
     list.dedup_by(|next, kept| {
@@ -159,7 +159,7 @@ pub(super) fn epsilon_to_bits(
     bits: Bits,
     watch: Watch<'_>,
 ) -> Result<PreciseAnswer, AskError> {
-    let ends = precise::epsilon(&precisely(guarantees), &of_double(delta.get()), bits, watch)?;
+    let ends = precise::epsilon(&to_precise(guarantees), &from_double(delta.get()), bits, watch)?;
     Ok(in_decimals(ends, bits))
 }
 
@@ -169,40 +169,40 @@ pub(super) fn delta_to_bits(
     bits: Bits,
     watch: Watch<'_>,
 ) -> Result<PreciseAnswer, AskError> {
-    let ends = precise::delta(&precisely(guarantees), &of_double(epsilon.get()), bits, watch)?;
+    let ends = precise::delta(&to_precise(guarantees), &from_double(epsilon.get()), bits, watch)?;
     Ok(in_decimals(ends, bits))
 }
 
-/// The least epsilon as a bracket of doubles.
+/// The least epsilon at a delta, as a bracket of doubles.
 pub(super) fn epsilon_bracket(
     guarantees: &Guarantees<'_>,
     delta: Delta,
     watch: Watch<'_>,
 ) -> Result<Answer, AskError> {
-    let list = precisely(guarantees);
-    Ok(in_doubles(precise::epsilon(&list, &of_double(delta.get()), Bits::DOUBLE, watch)?))
+    let list = to_precise(guarantees);
+    Ok(in_doubles(precise::epsilon(&list, &from_double(delta.get()), Bits::DOUBLE, watch)?))
 }
 
-/// The least delta as a bracket of doubles.
+/// The least delta at an epsilon, as a bracket of doubles.
 pub(super) fn delta_bracket(
     guarantees: &Guarantees<'_>,
     epsilon: Epsilon,
     watch: Watch<'_>,
 ) -> Result<Answer, AskError> {
-    let list = precisely(guarantees);
-    Ok(in_doubles(precise::delta(&list, &of_double(epsilon.get()), Bits::DOUBLE, watch)?))
+    let list = to_precise(guarantees);
+    Ok(in_doubles(precise::delta(&list, &from_double(epsilon.get()), Bits::DOUBLE, watch)?))
 }
 
-/// Losses and leaks apart: together they are the same composition.
-fn precisely(guarantees: &Guarantees<'_>) -> Vec<PreciseGuarantee> {
+/// Losses and leaks as separate entries; their composition is the same.
+fn to_precise(guarantees: &Guarantees<'_>) -> Vec<PreciseGuarantee> {
     let losses = guarantees.factors.iter().map(|factor| PreciseGuarantee {
-        epsilon: of_double(factor.each),
+        epsilon: from_double(factor.each),
         delta: Ratio::ZERO,
         count: factor.count,
     });
     let leaks = guarantees.leaks.iter().map(|leak| PreciseGuarantee {
         epsilon: Ratio::ZERO,
-        delta: of_double(leak.each),
+        delta: from_double(leak.each),
         count: leak.count,
     });
     losses.chain(leaks).collect()
@@ -224,7 +224,7 @@ fn in_decimals((lower, upper): BigBracket, bits: Bits) -> PreciseAnswer {
     }
 }
 
-/// Decimal text, rounded in the number's own direction.
+/// Writes a number as decimal text, rounded in the number's own direction.
 fn decimal<R: Round>(x: FBig<R, 2>, digits: usize) -> String {
     x.with_base_and_precision::<10>(digits).value().to_string()
 }

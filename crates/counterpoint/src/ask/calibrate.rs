@@ -1,4 +1,4 @@
-//! How much noise, how small a loss or how many releases a target allows.
+//! Calibration: the least noise, the largest loss or the largest count that a target allows.
 
 mod decimals;
 mod failing;
@@ -10,11 +10,11 @@ use crate::composition::CompositionError;
 use crate::composition::PlanError;
 use crate::loss::LossError;
 use crate::mechanism::{Adjacency, Release};
-use crate::quantity::{Delta, Epsilon, Group, plain};
+use crate::quantity::{Delta, Epsilon, GroupSize, format_number};
 use trial::{Trial, Trials};
 
 impl Calibration {
-    /// How far apart, relatively, the value and the one that provably fails are.
+    /// The relative distance between the value and the nearest value that provably fails.
     #[must_use]
     pub fn gap(&self) -> Option<f64> {
         let (failing, _) = self.failing.as_ref()?;
@@ -22,111 +22,109 @@ impl Calibration {
     }
 }
 
-/// What is to be found.
+/// The parameter that calibration finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
-    /// The standard deviation of (discrete) Gaussian releases: the least that will do.
+    /// The standard deviation of (discrete) Gaussian releases; the least that meets the target.
     Sigma,
-    /// The scale of Laplace and geometric releases: the least that will do.
+    /// The scale of Laplace and geometric releases; the least that meets the target.
     Scale,
-    /// The epsilon of releases that have one: the largest that will do.
+    /// The epsilon of releases that have one; the largest that meets the target.
     Epsilon,
-    /// The count: the largest that will do.
+    /// The count; the largest that meets the target.
     Count,
 }
 
-/// A plan with an unknown.
+/// A plan with an unknown parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Search<'a> {
-    /// The releases. Those that vary keep the ratios that their values have here: one of twice the scale of another still
-    /// has it. (Where all are zero, which epsilons may be, they take the same value.)
+    /// The releases. Those that vary keep the ratios of their present values: a release with twice the scale of another
+    /// keeps it. (Where all present values are zero, as epsilons may be, the releases take equal values.)
     pub releases: &'a [Release],
-    /// Which of them vary, by index; all that have the unknown if empty.
+    /// The indices of the releases that vary; if empty, all that have the unknown.
     pub varying: &'a [usize],
-    /// What varies.
+    /// The parameter that varies.
     pub unknown: Unknown,
     /// The neighbouring relation.
     pub adjacency: Option<Adjacency>,
-    /// How many people are protected together.
-    pub group: Group,
+    /// The number of people who are protected together.
+    pub group: GroupSize,
 }
 
-/// A value that meets the target, the next one on the unsafe side, and one that provably fails. Where several releases
-/// vary, values are those of the first that has one above zero.
+/// A value that meets the target, the next value on the unsafe side, and a value that provably fails. Where several
+/// releases vary, values are those of the first release whose present value is positive.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Calibration {
-    /// Meets the target.
+    /// The value that meets the target.
     pub value: f64,
-    /// What the plan costs at it, epsilon at the target's delta: what [`Plan::epsilon`](crate::Plan::epsilon) says of
-    /// `releases` to the same options.
+    /// The plan's epsilon at this value and the target's delta: the answer of [`Plan::epsilon`](crate::Plan::epsilon)
+    /// for `releases` with the same options.
     pub cost: Answer,
-    /// The next legal double (or count) on the unsafe side, with a cost whose upper end is above the target, and
-    /// infinite if no finite epsilon could be certified; `None` if the value is at the end of the legal range. The upper
-    /// end may be that of the plan written in decimals, its numbers read from them and rounded to the safe side.
+    /// The next legal double (or count) on the unsafe side, with its cost. The cost's upper end is above the target,
+    /// and infinite if no finite epsilon could be certified. `None` if the value is at the end of the legal range. The
+    /// upper end may be that of the plan written in decimals, with its numbers read back and rounded to the safe side.
     pub beyond: Option<(f64, Answer)>,
-    /// The nearest value found that provably does not meet the target: its cost's lower end is above it.
-    /// It is `beyond` itself where brackets can tell, and else a little further on; `None` where there is
-    /// none.
+    /// The nearest value found that provably does not meet the target: its cost's lower end is above the target. It is
+    /// `beyond` itself where brackets can decide, else a little further on; `None` if none is found.
     pub failing: Option<(f64, Answer)>,
     /// The releases with the value filled in.
     pub releases: Vec<Release>,
-    /// Which of them it was filled in, by index.
+    /// The indices of the releases in which the value was filled in.
     pub varied: Vec<usize>,
 }
 
-/// Why there is no calibration.
+/// Reasons why calibration fails.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CalibrateError {
-    /// No release has what is to be found.
+    /// No release has the unknown.
     #[error("no release has a {unknown}; legal: {legal}")]
     NothingVaries {
-        /// What is to be found.
+        /// The name of the unknown.
         unknown: &'static str,
-        /// Which mechanisms have it.
+        /// The mechanisms that have it.
         legal: &'static str,
     },
-    /// A release that was chosen does not have what is to be found.
+    /// A chosen release does not have the unknown.
     #[error("release {} has no {unknown}; legal: {legal}", .index + 1)]
     DoesNotVary {
-        /// Which release, from 0.
+        /// The release's index, from 0.
         index: usize,
-        /// What is to be found.
+        /// The name of the unknown.
         unknown: &'static str,
-        /// Which mechanisms have it.
+        /// The mechanisms that have it.
         legal: &'static str,
     },
-    /// Nothing in the legal range meets the target.
-    #[error("no {unknown} meets the target: even {} costs epsilon {}", plain(*.value), plain(*.cost))]
+    /// No legal value meets the target.
+    #[error("no {unknown} meets the target: even {} costs epsilon {}", format_number(*.value), format_number(*.cost))]
     OutOfReach {
-        /// What is to be found.
+        /// The name of the unknown.
         unknown: &'static str,
         /// The safest legal value.
         value: f64,
-        /// What it costs.
+        /// The cost at that value.
         cost: f64,
     },
     /// The plan has no meaning.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// A question found no answer.
+    /// A trial found no answer.
     #[error(transparent)]
     Ask(#[from] AskError),
 }
 
-/// The value that meets (epsilon, delta) with the least noise, the largest epsilon or the
-/// largest count.
+/// Finds the least noise, the largest epsilon or the largest count that meets (epsilon, delta).
 ///
-/// The value's certified cost is within the target, and that of the next one is not: both
-/// are asked. It is the cost that composing the finished plan gives, to the last bit, and it stays within the target
-/// where the plan is handed on as text and its numbers are read as exact decimals, as ledgers do. If the next one's lower end is above the target too, it is proved to fail;
-/// else the truth is so close that no bracket could tell, and the nearest value that is proved to
-/// fail is sought: the least noise, or the largest epsilon or count, lies between.
+/// The value's certified cost is within the target, and the certified cost of the next value is not. The value's cost
+/// equals the cost of composing the finished plan, to the last bit. It also stays within the target if the plan is
+/// written as text and its numbers are read as exact decimals, as ledgers do. If the next value's lower end is above
+/// the target too, that value is proved to fail. Otherwise no bracket can decide, and the nearest value that is proved
+/// to fail is searched: the exact boundary lies between the two.
 ///
 /// ```
 /// use counterpoint::ask::{Search, Unknown, calibrate};
-/// use counterpoint::quantity::Group;
+/// use counterpoint::quantity::GroupSize;
 /// use counterpoint::{Count, Delta, Epsilon, Guarantee, Options, Release};
 ///
 /// // A hundred equal questions within (1, 1e-6): how much may each spend?
@@ -136,7 +134,7 @@ pub enum CalibrateError {
 ///     varying: &[],
 ///     unknown: Unknown::Epsilon,
 ///     adjacency: None,
-///     group: Group::ONE,
+///     group: GroupSize::ONE,
 /// };
 /// let (epsilon, delta) = (Epsilon::new(1.0)?, Delta::new(1e-6)?);
 /// let found = calibrate(&search, epsilon, delta, &Options::default())?;
@@ -155,7 +153,7 @@ pub fn calibrate(
 ) -> Result<Calibration, CalibrateError> {
     let varying = unknown::varying(search)?;
     let mut trials = Trials::new(search, varying, (epsilon, delta), options);
-    let (safe, beyond) = match bracketed(&mut trials)? {
+    let (safe, beyond) = match bracket_target(&mut trials)? {
         (safe, Some(beyond)) => neighbours(&mut trials, safe, beyond)?,
         at_the_end => at_the_end,
     };
@@ -163,25 +161,25 @@ pub fn calibrate(
         Some(beyond) => failing::nearest(&mut trials, beyond)?,
         None => None,
     };
-    let (safe, beyond) = certified(&mut trials, &safe, beyond.as_ref())?;
+    let (safe, beyond) = certify_neighbours(&mut trials, &safe, beyond.as_ref())?;
     Ok(Calibration {
         value: safe.value,
         cost: safe.cost,
         beyond: beyond.map(|beyond| (beyond.value, beyond.cost)),
         failing: failing.map(|failing| (failing.value, failing.cost)),
-        releases: trials.filled(safe.value)?,
+        releases: trials.releases_with(safe.value)?,
         varied: trials.varying.iter().map(|&(index, _)| index).collect(),
     })
 }
 
-/// Two values, one that meets the target and one that does not; the least safe legal value
-/// alone if even that one does.
-fn bracketed(trials: &mut Trials<'_>) -> Result<(Trial, Option<Trial>), CalibrateError> {
+/// A value that meets the target and one that does not; the least safe legal value alone if even that one meets the
+/// target.
+fn bracket_target(trials: &mut Trials<'_>) -> Result<(Trial, Option<Trial>), CalibrateError> {
     let mut last = start(trials)?;
     let mut patience = 1.0;
     loop {
         let (next, at_the_end) = match further(trials, &last, patience) {
-            // Too far for any route: a smaller step may do.
+            // Too far for every route: a smaller step may do.
             Err(CalibrateError::Ask(AskError::ToleranceNotMet { .. })) if patience > 0.01 => {
                 patience /= 4.0;
                 continue;
@@ -192,14 +190,14 @@ fn bracketed(trials: &mut Trials<'_>) -> Result<(Trial, Option<Trial>), Calibrat
             (true, false) => return Ok((last, Some(next))),
             (false, true) => return Ok((next, Some(last))),
             (true, true) if at_the_end => return Ok((next, None)),
-            (false, false) if at_the_end => return nothing_at_all(trials, next),
+            (false, false) if at_the_end => return all_values_fail(trials, next),
             _ => last = next,
         }
         patience *= 4.0;
     }
 }
 
-/// A trial nearer to where things change, and whether that is the end of the legal range.
+/// A trial nearer to the change; the flag is true if it is at the end of the legal range.
 fn further(
     trials: &mut Trials<'_>,
     last: &Trial,
@@ -208,15 +206,15 @@ fn further(
     let unknown = trials.search.unknown;
     let (safest, least_safe) = unknown.range();
     let limit = if last.passes { least_safe } else { safest };
-    let next = stride(unknown, last, limit, patience);
+    let next = next_stride(unknown, last, limit, patience);
     match trials.plan(next) {
         Ok(plan) => Ok((trials.ask(&plan, next)?, (next - limit).abs() < f64::MIN_POSITIVE)),
-        Err(_) => Ok((edge(trials, last.value, next)?, true)),
+        Err(_) => Ok((legal_edge(trials, last.value, next)?, true)),
     }
 }
 
-/// Even the safest value of the range fails. An epsilon may still be zero.
-fn nothing_at_all(
+/// Even the safest positive value fails; an epsilon may still be zero.
+fn all_values_fail(
     trials: &mut Trials<'_>,
     safest: Trial,
 ) -> Result<(Trial, Option<Trial>), CalibrateError> {
@@ -240,7 +238,7 @@ fn nothing_at_all(
     }
 }
 
-/// Where the search starts: at the value the plan has, or else at any it may have.
+/// The first trial: at the plan's present value, or else at any legal value.
 fn start(trials: &mut Trials<'_>) -> Result<Trial, CalibrateError> {
     let Search { releases, unknown, .. } = *trials.search;
     let values =
@@ -262,7 +260,7 @@ fn start(trials: &mut Trials<'_>) -> Result<Trial, CalibrateError> {
     Err(refusal.into())
 }
 
-/// Whether another value might be legal.
+/// True if another value might be legal.
 fn is_of_range(error: &PlanError) -> bool {
     match error {
         PlanError::Release { error, .. } => matches!(error, LossError::Range { .. }),
@@ -270,9 +268,9 @@ fn is_of_range(error: &PlanError) -> bool {
     }
 }
 
-/// A step towards the limit: as far as it takes if the cost is proportional to the value (or
-/// to one over it), and a little more; further each time.
-fn stride(unknown: Unknown, last: &Trial, limit: f64, patience: f64) -> f64 {
+/// A step towards the limit, a little longer than needed if the cost is proportional to the value or its reciprocal.
+/// Each step is longer than the one before.
+fn next_stride(unknown: Unknown, last: &Trial, limit: f64, patience: f64) -> f64 {
     let octaves = last.excess.abs() * std::f64::consts::LOG2_E;
     let octaves = if octaves.is_finite() { octaves.min(64.0) } else { 1.0 };
     let factor = ((1.1 * octaves + 0.1) * patience).min(700.0).exp2();
@@ -286,8 +284,8 @@ fn stride(unknown: Unknown, last: &Trial, limit: f64, patience: f64) -> f64 {
     }
 }
 
-/// A trial of the legal value next to where values cease to be legal.
-fn edge(trials: &mut Trials<'_>, legal: f64, illegal: f64) -> Result<Trial, CalibrateError> {
+/// A trial of the last legal value before an illegal one.
+fn legal_edge(trials: &mut Trials<'_>, legal: f64, illegal: f64) -> Result<Trial, CalibrateError> {
     let (mut legal, mut illegal) = (legal, illegal);
     while let Some(middle) = between(trials.search.unknown, legal, illegal, 0.5) {
         match trials.plan(middle) {
@@ -299,11 +297,11 @@ fn edge(trials: &mut Trials<'_>, legal: f64, illegal: f64) -> Result<Trial, Cali
     trials.ask(&plan, legal)
 }
 
-/// Closes in until nothing is legal between a value that passes and one that does not.
+/// Narrows the interval until no legal value lies between one that passes and one that does not.
 ///
-/// The logarithm of the cost is interpolated by the Illinois rule, which comes near from
-/// both sides; three steps that did not halve the gap are followed by one that does. The
-/// upper ends are not perfectly monotone, and need not be: each end is one that was asked.
+/// The logarithm of the cost is interpolated by the Illinois rule, which approaches from both sides; after three steps
+/// that did not halve the gap, the next step halves it. The upper ends need not be perfectly monotone: each end is a
+/// value that was tried.
 fn neighbours(
     trials: &mut Trials<'_>,
     safe: Trial,
@@ -337,9 +335,9 @@ fn neighbours(
     }
 }
 
-/// From values that fine brackets tell apart to neighbours that certificates do: mostly the same, and else a little to
-/// the safe side.
-fn certified(
+/// Moves from values that fine brackets distinguish to neighbours that certificates distinguish. Mostly these are the
+/// same, else a little to the safe side.
+fn certify_neighbours(
     trials: &mut Trials<'_>,
     safe: &Trial,
     beyond: Option<&Trial>,
@@ -350,13 +348,13 @@ fn certified(
     let there = beyond.map(|beyond| ask(trials, beyond.value)).transpose()?;
     match there {
         _ if !here.passes => {
-            let (last, next) = walked(trials, here)?;
+            let (last, next) = walk_across(trials, here)?;
             match next {
                 Some(next) => neighbours(trials, next, last),
-                None => nothing_at_all(trials, last),
+                None => all_values_fail(trials, last),
             }
         }
-        Some(there) if there.passes => match walked(trials, there)? {
+        Some(there) if there.passes => match walk_across(trials, there)? {
             (last, Some(next)) => neighbours(trials, last, next),
             (last, None) => Ok((last, None)),
         },
@@ -364,9 +362,12 @@ fn certified(
     }
 }
 
-/// From a trial to the first that is on the other side of the target, in strides that double; and the last before it. There
-/// is none at the end of the legal range.
-fn walked(trials: &mut Trials<'_>, from: Trial) -> Result<(Trial, Option<Trial>), CalibrateError> {
+/// Walks in strides that double until a trial is on the other side of the target. Returns the last trial before it and
+/// that trial, or no second trial if the legal range ends first.
+fn walk_across(
+    trials: &mut Trials<'_>,
+    from: Trial,
+) -> Result<(Trial, Option<Trial>), CalibrateError> {
     let unknown = trials.search.unknown;
     let (safest, least_safe) = unknown.range();
     let limit = if from.passes { least_safe } else { safest };
@@ -374,7 +375,7 @@ fn walked(trials: &mut Trials<'_>, from: Trial) -> Result<(Trial, Option<Trial>)
     let mut last = from;
     loop {
         distance = (2.0 * distance).max(f64::EPSILON);
-        let next = moved(unknown, last.value, limit, distance);
+        let next = step_towards(unknown, last.value, limit, distance);
         if gap(next, last.value) == 0 {
             return Ok((last, None));
         }
@@ -387,8 +388,8 @@ fn walked(trials: &mut Trials<'_>, from: Trial) -> Result<(Trial, Option<Trial>)
     }
 }
 
-/// A value nearer to a limit by a relative distance, and by one double or count at least.
-fn moved(unknown: Unknown, value: f64, limit: f64, distance: f64) -> f64 {
+/// A value nearer to a limit by a relative distance, and at least by one double or count.
+fn step_towards(unknown: Unknown, value: f64, limit: f64, distance: f64) -> f64 {
     let whole = unknown == Unknown::Count;
     if limit > value {
         let next = value * (1.0 + distance);
@@ -399,13 +400,13 @@ fn moved(unknown: Unknown, value: f64, limit: f64, distance: f64) -> f64 {
     }
 }
 
-/// How many doubles two positive ones are apart.
+/// The number of doubles between two positive ones.
 fn gap(a: f64, b: f64) -> u64 {
     a.to_bits().abs_diff(b.to_bits())
 }
 
-/// A legal value strictly between two, about this share of the way; none between an epsilon
-/// of zero and the least. Counting doubles is nearly to take logarithms.
+/// A legal value strictly between two, about this share of the way; `None` between an epsilon of zero and the least
+/// positive one. Counting doubles is nearly the same as taking logarithms.
 fn between(unknown: Unknown, a: f64, b: f64, share: f64) -> Option<f64> {
     let (low, high) = (a.min(b), a.max(b));
     let whole = unknown == Unknown::Count;

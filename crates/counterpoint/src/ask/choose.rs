@@ -1,7 +1,6 @@
-//! The one chooser: which ways lead to an answer, in which order, and why a route that was asked
-//! for does not apply.
+//! Chooses the methods for a question and their order, and says why a requested route does not apply.
 //!
-//! | losses | ways, from the cheapest |
+//! | losses | methods, from the cheapest |
 //! | --- | --- |
 //! | responses, few atoms | near the largest loss (delta only), the exact list |
 //! | responses | near the largest loss (4,096 atoms; delta only), lattices, the exact list (2^22), near the largest loss (131,072; epsilon only) |
@@ -13,77 +12,77 @@
 //! | more than 1,000 atoms in a loss | as others, but no long contour |
 //! | sampled Gaussians alone, large losses rare | near the largest loss, layers, a contour, a lattice, a long contour |
 //! | other sampled Gaussians alone | near the largest loss, a contour, layers, a lattice, a long contour |
-//! | Laplace noise of one scale, and few outcomes | next to the largest loss, splines, near it, a contour, long splines, a long blurred contour, a lattice, a long contour |
+//! | Laplace noise of one scale, and few outcomes | near the largest loss to first order, splines, near it to second order, a contour, long splines, a long blurred contour, a lattice, a long contour |
 //! | few Laplace losses of several scales, few responses | near the largest loss, truncated powers, then as other Laplace noise |
 //! | other Laplace noise, no Gaussian | near the largest loss, a blurred contour, a contour, a long blurred contour, a lattice, a long contour |
 //! | any others | near the largest loss, a contour, a lattice, a long contour |
 //!
-//! The order follows what `bench/ways` measures. A list is short if it takes 10^4 sums, and a lattice if all losses lie on
-//! it, but for rounding, and 2^14 places will do: no estimate is needed of how fine it must be, and it takes less than a
-//! millisecond where a blurred contour takes four to eight. Lattices may cost as much as the exact list that would replace
-//! them. Where a contour ends at all it mostly ends soon; where it does not, a lattice is the better bet. Each way reports a
-//! route, and asking for that route leads to the same way.
+//! The order follows the measurements of `bench/methods`. A list is short if it takes 10^4 sums. A lattice is short if all
+//! losses lie on it, except for rounding, and 2^14 places are enough: its step needs no estimate, and it takes less
+//! than a millisecond where a blurred contour takes four to eight. Lattices may cost as much as the exact list that
+//! would replace them. A contour that ends at all mostly ends soon; where it does not, a lattice is the better choice.
+//! Each method reports a route, and requesting that route leads to the same method.
 
 use super::{AskError, Options};
-use crate::composition::{Factor, Part};
-use crate::methods::contour::{Effort, Layering, blurred};
+use crate::composition::{CountedLoss, Factor};
+use crate::methods::contour::{Effort, LayerUse, blurred};
 use crate::methods::responses::exact;
-use crate::methods::responses::near_top::{FEW_ATOMS, MANY_ATOMS};
-use crate::methods::responses::two_lattices::{MOST_WORK, Method};
+use crate::methods::responses::near_max::{FEW_ATOMS, MANY_ATOMS};
+use crate::methods::responses::two_lattices::{LatticeMethod, MOST_WORK};
 use crate::methods::{Failure, Route};
-use crate::methods::{faint, knots, listed, splines};
+use crate::methods::{knots, outcome_list, small_mu, splines};
 
-/// What is wanted.
+/// The number that is asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum Question {
     Epsilon,
     Delta,
 }
 
-/// A way for randomized responses.
+/// A method for randomized responses.
 #[derive(Clone, Copy)]
-pub(super) enum ResponseWay {
-    /// The few atoms near the largest loss, at most so many.
-    NearTop(usize),
+pub(super) enum ResponseMethod {
+    /// The atoms near the largest loss, up to this number of atoms.
+    NearMax(usize),
     /// An exact route.
     Exact(Route),
-    /// Two lattices, at most so much work.
-    Lattices(Method, f64),
+    /// Two lattices, with at most this amount of work.
+    Lattices(LatticeMethod, f64),
 }
 
-/// A way for losses of any kind.
+/// A method for losses of any kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum MixedWay {
-    /// Bounds next to the largest loss, to first order, if they are as close as any.
-    NextToTop,
-    /// Bounds next to the largest loss.
-    NearTop,
-    /// Every outcome.
-    Listed,
+pub(super) enum MixedMethod {
+    /// Bounds near the largest loss to first order, used if they are as close as those of any method.
+    NearMaxFirstOrder,
+    /// Bounds near the largest loss to second order.
+    NearMaxSecondOrder,
+    /// A list of all outcomes.
+    Outcomes,
     /// The formula of one mechanism.
     Formula,
-    /// The formula of Gaussians that say next to nothing.
-    Faint,
-    /// Equal Laplace losses, by splines.
+    /// The formula for Gaussians with a small mu.
+    SmallMu,
+    /// Splines, for Laplace losses of one scale.
     Splines(Effort),
-    /// Few Laplace losses, knot by knot.
+    /// Truncated powers, for few Laplace losses.
     Knots,
     Contour(Effort),
-    /// The contour of losses that are blurred a little.
+    /// A contour for losses that are blurred slightly.
     Blurred(Effort),
-    /// Contours, layer by layer.
+    /// Several contours, one for each layer.
     Layers,
     Lattice(Effort),
 }
 
-impl MixedWay {
-    /// What is reported.
+impl MixedMethod {
+    /// The route that is reported.
     pub(super) fn route(self) -> Route {
         match self {
-            Self::NextToTop | Self::NearTop => Route::NearLargestLoss,
-            Self::Listed => Route::Outcomes,
+            Self::NearMaxFirstOrder | Self::NearMaxSecondOrder => Route::NearLargestLoss,
+            Self::Outcomes => Route::Outcomes,
             Self::Formula => Route::Closed,
-            Self::Faint => Route::SmallMu,
+            Self::SmallMu => Route::SmallMu,
             Self::Splines(_) => Route::Splines,
             Self::Knots => Route::TruncatedPowers,
             Self::Contour(_) => Route::Contour,
@@ -94,80 +93,83 @@ impl MixedWay {
     }
 }
 
-/// What to try, in order, and what to say of a route that was asked for and gives nothing.
-pub(super) struct Ways<W> {
+/// The methods to try, in order, and the reason to give if a requested route has no answer.
+pub(super) struct MethodOrder<W> {
     list: Vec<W>,
     refusal: Option<&'static str>,
 }
 
-impl<W> Ways<W> {
-    fn free(list: Vec<W>) -> Self {
+impl<W> MethodOrder<W> {
+    fn by_default(list: Vec<W>) -> Self {
         Self { list, refusal: None }
     }
 
-    fn forced(list: Vec<W>, refusal: &'static str) -> Self {
+    fn requested(list: Vec<W>, refusal: &'static str) -> Self {
         Self { list, refusal: Some(refusal) }
     }
 }
 
-/// Why the route does not apply.
-pub(super) fn refused(route: Route, reason: impl Into<String>) -> AskError {
+/// The error for a route that does not apply.
+pub(super) fn route_error(route: Route, reason: impl Into<String>) -> AskError {
     AskError::RouteDoesNotApply { route, reason: reason.into() }
 }
 
-/// A route that is for (epsilon, delta) guarantees, asked of other mechanisms.
-pub(super) fn for_guarantees(route: Route) -> AskError {
+/// The error for a route of (epsilon, delta) guarantees that is requested for other mechanisms.
+pub(super) fn guarantees_only(route: Route) -> AskError {
     let legal = Route::names(Route::ALL.into_iter().filter(|route| route.is_for_mechanisms()));
-    refused(route, format!("it is for (epsilon, delta) guarantees alone; legal: {legal}"))
+    route_error(route, format!("it is for (epsilon, delta) guarantees alone; legal: {legal}"))
 }
 
-/// Where a mechanism has no loss distribution, its curve is all there is.
-pub(super) fn for_curves(route: Option<Route>) -> Result<(), AskError> {
+/// Checks that a requested route can use Rényi curves, where a mechanism has no loss distribution.
+pub(super) fn check_curve_route(route: Option<Route>) -> Result<(), AskError> {
     match route {
         None | Some(Route::Renyi) => Ok(()),
         Some(route) => {
             let reason = "a mechanism is known by its Rényi curve alone; legal: renyi";
-            Err(refused(route, reason))
+            Err(route_error(route, reason))
         }
     }
 }
 
-/// The ways for randomized responses.
-pub(super) fn response_ways(
+/// The methods for randomized responses.
+pub(super) fn response_methods(
     factors: &[Factor],
-    wanted: Wanted,
+    question: Question,
     route: Option<Route>,
-) -> Result<Ways<ResponseWay>, AskError> {
-    use ResponseWay::{Exact, Lattices, NearTop};
+) -> Result<MethodOrder<ResponseMethod>, AskError> {
+    use ResponseMethod::{Exact, Lattices, NearMax};
     const TOO_MUCH: &str = "it would take too much work on this input";
     let Some(route) = route else {
-        return Ok(Ways::free(free_response_ways(factors, wanted)));
+        return Ok(MethodOrder::by_default(default_response_methods(factors, question)));
     };
     match route {
-        Route::Contour => Ok(Ways::forced(vec![Lattices(Method::Contour, MOST_WORK)], TOO_MUCH)),
-        Route::Convolution => {
-            Ok(Ways::forced(vec![Lattices(Method::Convolution, MOST_WORK)], TOO_MUCH))
+        Route::Contour => {
+            Ok(MethodOrder::requested(vec![Lattices(LatticeMethod::Contour, MOST_WORK)], TOO_MUCH))
         }
+        Route::Convolution => Ok(MethodOrder::requested(
+            vec![Lattices(LatticeMethod::Convolution, MOST_WORK)],
+            TOO_MUCH,
+        )),
         Route::NearLargestLoss => {
-            Ok(Ways::forced(vec![NearTop(FEW_ATOMS), NearTop(MANY_ATOMS)], FAR))
+            Ok(MethodOrder::requested(vec![NearMax(FEW_ATOMS), NearMax(MANY_ATOMS)], FAR))
         }
         Route::Equal | Route::Outcomes | Route::Halves => {
             let exact = if route == Route::Equal { route } else { Route::Halves };
             match exact::obstacle(factors, exact) {
-                Some(reason) => Err(refused(route, reason)),
-                None => Ok(Ways::free(vec![Exact(exact)])),
+                Some(reason) => Err(route_error(route, reason)),
+                None => Ok(MethodOrder::by_default(vec![Exact(exact)])),
             }
         }
-        _ => Err(refused(route, inapplicable(route))),
+        _ => Err(route_error(route, reason_against(route))),
     }
 }
 
-fn free_response_ways(factors: &[Factor], wanted: Wanted) -> Vec<ResponseWay> {
-    use ResponseWay::{Exact, Lattices, NearTop};
+fn default_response_methods(factors: &[Factor], question: Question) -> Vec<ResponseMethod> {
+    use ResponseMethod::{Exact, Lattices, NearMax};
     let mut list = Vec::new();
     let quick = exact::quick(factors);
-    if quick.is_none() || wanted == Wanted::Delta {
-        list.push(NearTop(FEW_ATOMS));
+    if quick.is_none() || question == Question::Delta {
+        list.push(NearMax(FEW_ATOMS));
     }
     if let Some(route) = quick {
         list.push(Exact(route));
@@ -175,61 +177,65 @@ fn free_response_ways(factors: &[Factor], wanted: Wanted) -> Vec<ResponseWay> {
     }
     match exact::bearable(factors) {
         Some(route) => {
-            list.extend([Lattices(Method::Either, exact::work(factors)), Exact(route)]);
+            list.extend([Lattices(LatticeMethod::Either, exact::work(factors)), Exact(route)]);
         }
-        None => list.push(Lattices(Method::Either, MOST_WORK)),
+        None => list.push(Lattices(LatticeMethod::Either, MOST_WORK)),
     }
-    if wanted == Wanted::Epsilon {
-        list.push(NearTop(MANY_ATOMS));
+    if question == Question::Epsilon {
+        list.push(NearMax(MANY_ATOMS));
     }
     list
 }
 
-/// The ways for losses of any kind.
-pub(super) fn mixed_ways(
-    parts: &[Part],
-    wanted: Wanted,
+/// The methods for losses of any kind.
+pub(super) fn mixed_methods(
+    parts: &[CountedLoss],
+    question: Question,
     route: Option<Route>,
-) -> Result<Ways<MixedWay>, AskError> {
-    let Some(route) = route else { return Ok(Ways::free(free_mixed_ways(parts, wanted))) };
+) -> Result<MethodOrder<MixedMethod>, AskError> {
+    let Some(route) = route else {
+        return Ok(MethodOrder::by_default(default_mixed_methods(parts, question)));
+    };
     if !route.is_for_mechanisms() {
-        return Err(for_guarantees(route));
+        return Err(guarantees_only(route));
     }
-    let mut list = formulas(parts, wanted);
-    list.push(MixedWay::Listed);
+    let mut list = formulas(parts, question);
+    list.push(MixedMethod::Outcomes);
     list.extend(contours(parts, Effort::Much));
-    list.push(MixedWay::Lattice(Effort::Much));
-    list.retain(|way| route.includes(way.route()));
+    list.push(MixedMethod::Lattice(Effort::Much));
+    list.retain(|method| route.includes(method.route()));
     match route {
-        _ if list.is_empty() => Err(refused(route, inapplicable(route))),
+        _ if list.is_empty() => Err(route_error(route, reason_against(route))),
         Route::Contour | Route::BlurredContour | Route::LayeredContour | Route::Lattice => {
-            Ok(Ways::free(list))
+            Ok(MethodOrder::by_default(list))
         }
-        Route::Closed if is_alone(parts) || faint::mu(parts).is_some() => Ok(Ways::free(list)),
-        _ => Ok(Ways::forced(list, inapplicable(route))),
+        Route::Closed if is_single_release(parts) || small_mu::mu(parts).is_some() => {
+            Ok(MethodOrder::by_default(list))
+        }
+        _ => Ok(MethodOrder::requested(list, reason_against(route))),
     }
 }
 
-/// Why a route gives no answer, where it is for other questions.
-const FAR: &str = "epsilon is not next to the largest loss";
+/// The reason why a bound near the largest loss gives no answer.
+const FAR: &str = "epsilon is not near the largest loss";
 
-/// What a route is for, to whom asks for it elsewhere.
-fn inapplicable(route: Route) -> &'static str {
+/// The plans that a route is for, as a reason why it does not apply to others.
+fn reason_against(route: Route) -> &'static str {
     match route {
         Route::Closed => {
-            "it is for one mechanism run once, but a Gaussian, for few Laplace losses, and for what is next to the largest \
+            "it is for one mechanism run once (not a Gaussian), for few Laplace losses, and for epsilons near the largest \
              loss"
         }
-        Route::Leaks => "the answer takes a computation",
+        Route::Leaks => "the leaks and the largest loss do not determine the answer",
         Route::NearLargestLoss => FAR,
         Route::SmallMu => "it is for Gaussians whose mu together is at most 10^-4",
         Route::Splines => {
-            "it is for Laplace noise of one scale and few outcomes of others, few draws being from the densities"
+            "it is for Laplace noise of one scale beside few other outcomes, with few draws from the densities"
         }
         Route::TruncatedPowers => "it is for few Laplace losses and few responses",
-        Route::Outcomes => "there are too many outcomes, or densities",
+        Route::Outcomes => "there are too many outcomes, or a loss has a density",
         Route::BlurredContour => {
-            "it is for Laplace noise and discrete Gaussians, and lists and responses among them"
+            "it is for Laplace noise and discrete Gaussians, alone or beside lists and responses"
         }
         Route::LayeredContour => {
             "it is for one kind of Gaussian noise on a sample, run more than once"
@@ -238,29 +244,36 @@ fn inapplicable(route: Route) -> &'static str {
     }
 }
 
-fn free_mixed_ways(parts: &[Part], wanted: Wanted) -> Vec<MixedWay> {
-    use MixedWay::{Blurred, Contour, Lattice, Listed, NearTop, NextToTop, Splines};
+fn default_mixed_methods(parts: &[CountedLoss], question: Question) -> Vec<MixedMethod> {
+    use MixedMethod::{
+        Blurred, Contour, Lattice, NearMaxFirstOrder, NearMaxSecondOrder, Outcomes, Splines,
+    };
     if splines::is_for(parts) {
         let (few, many) = (Splines(Effort::Little), Splines(Effort::Much));
-        let mut list = vec![NextToTop, few, NearTop, Contour(Effort::Little), many];
+        let mut list =
+            vec![NearMaxFirstOrder, few, NearMaxSecondOrder, Contour(Effort::Little), many];
         list.extend([Blurred(Effort::Much), Lattice(Effort::Much), Contour(Effort::Much)]);
         return list;
     }
-    let mut list = formulas(parts, wanted);
-    if faint::mu(parts).is_none() {
-        let after = list.iter().position(|way| *way == NearTop).map_or(0, |at| at + 1);
+    let mut list = formulas(parts, question);
+    if small_mu::mu(parts).is_none() {
+        let after =
+            list.iter().position(|method| *method == NearMaxSecondOrder).map_or(0, |at| at + 1);
         let short = Lattice(Effort::Little);
-        let both = if listed::is_quick(parts) { [Listed, short] } else { [short, Listed] };
+        let both =
+            if outcome_list::is_quick(parts) { [Outcomes, short] } else { [short, Outcomes] };
         list.splice(after..after, both);
     }
-    if is_alone(parts) && parts.iter().any(|part| is_summed(part, wanted)) {
-        // Its outcomes are many, and looked at often.
-        let after =
-            list.iter().position(|way| *way == Lattice(Effort::Little)).map_or(0, |at| at + 1);
+    if is_single_release(parts) && parts.iter().any(|part| has_slow_sum(part, question)) {
+        // It has many outcomes, which an epsilon evaluates often.
+        let after = list
+            .iter()
+            .position(|method| *method == Lattice(Effort::Little))
+            .map_or(0, |at| at + 1);
         list.insert(after, Blurred(Effort::Little));
     }
     let long = parts.iter().any(is_long);
-    if (is_alone(parts) && !long) || !parts.iter().all(is_discrete) {
+    if (is_single_release(parts) && !long) || !parts.iter().all(is_discrete) {
         list.extend(contours(parts, Effort::Little));
     }
     if blurred::is_for(parts) {
@@ -274,96 +287,101 @@ fn free_mixed_ways(parts: &[Part], wanted: Wanted) -> Vec<MixedWay> {
 }
 
 /// The formulas that may apply.
-fn formulas(parts: &[Part], wanted: Wanted) -> Vec<MixedWay> {
-    use MixedWay::{Faint, Formula, Knots, NearTop, NextToTop, Splines};
-    if faint::mu(parts).is_some() {
-        vec![Faint]
-    } else if is_alone(parts) && wanted == Wanted::Epsilon {
-        // It says as much as what is near the largest loss.
+fn formulas(parts: &[CountedLoss], question: Question) -> Vec<MixedMethod> {
+    use MixedMethod::{Formula, Knots, NearMaxFirstOrder, NearMaxSecondOrder, SmallMu, Splines};
+    if small_mu::mu(parts).is_some() {
+        vec![SmallMu]
+    } else if is_single_release(parts) && question == Question::Epsilon {
+        // The formula is as precise as bounds near the largest loss.
         vec![Formula]
-    } else if is_alone(parts) {
-        vec![NearTop, Formula]
+    } else if is_single_release(parts) {
+        vec![NearMaxSecondOrder, Formula]
     } else if splines::is_for(parts) {
-        vec![NextToTop, Splines(Effort::Much), NearTop]
+        vec![NearMaxFirstOrder, Splines(Effort::Much), NearMaxSecondOrder]
     } else if knots::is_for(parts) {
-        vec![NearTop, Knots]
+        vec![NearMaxSecondOrder, Knots]
     } else {
-        vec![NearTop]
+        vec![NearMaxSecondOrder]
     }
 }
 
-/// One contour, or several, layer by layer, where they are for these losses: first where one will hardly do.
-fn contours(parts: &[Part], effort: Effort) -> Vec<MixedWay> {
-    use MixedWay::{Blurred, Contour, Layers};
+/// One contour, layers or a blurred contour, whichever suit these losses; layers come first where one contour will
+/// hardly do.
+fn contours(parts: &[CountedLoss], effort: Effort) -> Vec<MixedMethod> {
+    use MixedMethod::{Blurred, Contour, Layers};
     if blurred::is_for(parts) {
         return vec![Blurred(effort), Contour(effort)];
     }
-    match Layering::of(parts) {
-        Layering::None => vec![Contour(effort)],
-        Layering::Possible => vec![Contour(effort), Layers],
-        Layering::Needed => vec![Layers, Contour(effort)],
+    match LayerUse::for_parts(parts) {
+        LayerUse::None => vec![Contour(effort)],
+        LayerUse::Possible => vec![Contour(effort), Layers],
+        LayerUse::Needed => vec![Layers, Contour(effort)],
     }
 }
 
-/// Whether it is one mechanism run once, which has a formula. One Gaussian is what the contour does
-/// best.
-fn is_alone(parts: &[Part]) -> bool {
-    matches!(parts, [part] if part.count == 1 && part.law().normal().is_none())
+/// True for one mechanism that is run once and has a formula. A single Gaussian is left to the contour, which is best
+/// for it.
+fn is_single_release(parts: &[CountedLoss]) -> bool {
+    matches!(parts, [part] if part.count == 1 && part.law().normal_square().is_none())
 }
 
-/// Whether it has atoms only: contours do not end there.
-fn is_discrete(part: &Part) -> bool {
-    part.law().listed().is_some()
+/// True if the loss has atoms only; a contour does not end for it.
+fn is_discrete(part: &CountedLoss) -> bool {
+    part.law().listed_count().is_some()
 }
 
-/// Whether it has a formula for its transform, and so many atoms that their sum takes longer: it is taken once for a delta,
-/// and often for an epsilon.
-fn is_summed(part: &Part, wanted: Wanted) -> bool {
-    let many = if wanted == Wanted::Delta { 5e4 } else { 300.0 };
-    part.law().formula().is_some_and(|formula| formula.outcomes > many)
+/// True if the transform has a formula and the atoms are so many that their sum takes longer. A delta takes that sum
+/// once, an epsilon often.
+fn has_slow_sum(part: &CountedLoss, question: Question) -> bool {
+    let many = if question == Question::Delta { 5e4 } else { 300.0 };
+    part.law().list_formula().is_some_and(|formula| formula.outcomes > many)
 }
 
-/// Whether it has so many atoms that a contour takes long, and its answer is not their best.
-fn is_long(part: &Part) -> bool {
-    part.law().listed().is_some_and(|atoms| atoms > 1000)
+/// True if the atoms are so many that a contour takes long without the best result.
+fn is_long(part: &CountedLoss) -> bool {
+    part.law().listed_count().is_some_and(|atoms| atoms > 1000)
 }
 
-/// A bracket that is so many times as wide as was aimed at, now, is better than half a minute of work.
+/// A bracket up to this many times as wide as aimed at is preferred to half a minute of further work.
 const NEAR_MISS: f64 = 10.0;
 
-/// Which ways may take long, and mostly do no better than a cheaper one that just missed: with atoms beside a density
-/// an epsilon next to an atom is as hard for all of them.
-pub(super) fn is_dear(parts: &[Part]) -> impl Fn(MixedWay) -> bool {
-    use MixedWay::{Blurred, Contour, Lattice};
+/// Returns a predicate for methods that may take long and mostly do no better than a cheaper method that just missed.
+/// With atoms beside a density, an epsilon next to an atom is equally hard for all of them.
+pub(super) fn may_take_long(parts: &[CountedLoss]) -> impl Fn(MixedMethod) -> bool {
+    use MixedMethod::{Blurred, Contour, Lattice};
     let has_edges = parts.iter().any(|part| part.law().has_edges());
-    move |way| {
+    move |method| {
         has_edges
-            && matches!(way, Lattice(Effort::Much) | Contour(Effort::Much) | Blurred(Effort::Much))
+            && matches!(
+                method,
+                Lattice(Effort::Much) | Contour(Effort::Much) | Blurred(Effort::Much)
+            )
     }
 }
 
-/// The first way that succeeds. After a near miss of what is only aimed at, dear ways are not tried.
-pub(super) fn first_of<W: Copy, T>(
-    ways: &Ways<W>,
+/// The result of the first method that succeeds. If the tolerance is only an aim, slow methods are skipped after a near
+/// miss.
+pub(super) fn first_success<W: Copy, T>(
+    methods: &MethodOrder<W>,
     options: &Options<'_>,
-    is_dear: impl Fn(W) -> bool,
+    may_take_long: impl Fn(W) -> bool,
     by: impl Fn(W) -> Result<T, Failure>,
 ) -> Result<T, AskError> {
     let mut achieved = f64::INFINITY;
     let content = if options.tolerance.is_promise() { 0.0 } else { NEAR_MISS };
-    for &way in &ways.list {
-        if achieved <= content * options.tolerance.get() && is_dear(way) {
+    for &method in &methods.list {
+        if achieved <= content * options.tolerance.get() && may_take_long(method) {
             continue;
         }
-        match by(way) {
+        match by(method) {
             Ok(answer) => return Ok(answer),
             Err(Failure::Stopped) => return Err(AskError::Stopped),
             Err(Failure::TooWide(width)) => achieved = achieved.min(width),
             Err(Failure::TooMuch) => {}
         }
     }
-    match (options.route, ways.refusal) {
-        (Some(route), Some(reason)) if achieved.is_infinite() => Err(refused(route, reason)),
+    match (options.route, methods.refusal) {
+        (Some(route), Some(reason)) if achieved.is_infinite() => Err(route_error(route, reason)),
         _ => {
             Err(AskError::ToleranceNotMet { asked: options.tolerance.get(), achieved, best: None })
         }

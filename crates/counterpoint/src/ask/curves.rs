@@ -1,21 +1,21 @@
-//! Plans of which part has only Rényi curves, and mechanisms whose curves say more than
-//! their loss.
+//! Plans in which some mechanisms have only Rényi curves, and mechanisms whose curves are better bounds than their
+//! loss.
 
-use super::{Answer, AskError, Asked, Options, mixed, witness};
+use super::{Answer, AskError, Options, RequestedEnds, mixed, witness};
+use crate::citation::Theorem;
 use crate::composition::leak::Target;
-use crate::composition::{Composition, Times};
-use crate::ends::Ends;
+use crate::composition::{Composition, WithCount};
+use crate::delta_bounds::DeltaBounds;
 use crate::loss::Curve;
 use crate::methods::Route;
 use crate::methods::contour::Contours;
 use crate::methods::largest::largest;
 use crate::methods::renyi;
-use crate::source::Theorem;
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::{Dd, Wide};
 
-/// The best of the Rényi route and of splitting delta between the two kinds; the lower end
-/// is what a mechanism with these curves costs.
+/// The better of the Rényi route and of splitting delta between the two kinds. The lower end is the cost of a mechanism
+/// with these curves.
 pub(super) fn epsilon(
     whole: &Composition,
     target: &Target,
@@ -28,7 +28,7 @@ pub(super) fn epsilon(
     Ok(Answer { share, ..Answer::new(bracket, Route::Renyi, theorem) })
 }
 
-/// The upper end. Only what is below `most` is of use.
+/// The upper end; only values below `most` are useful.
 fn upper_epsilon(
     whole: &Composition,
     target: &Target,
@@ -42,20 +42,20 @@ fn upper_epsilon(
     [by_curves, by_split].into_iter().flatten().reduce(|a, b| if b.0 < a.0 { b } else { a })
 }
 
-/// The same for the pure delta at an epsilon.
+/// The bracket of the pure delta at an epsilon, computed like [`epsilon`].
 pub(super) fn delta(
     whole: &Composition,
     epsilon: f64,
     options: &Options<'_>,
-) -> Result<(Ends, Route, Theorem), AskError> {
+) -> Result<(DeltaBounds, Route, Theorem), AskError> {
     let best = upper_delta(whole, epsilon, options);
     let (upper, theorem) = best.ok_or_else(|| no_curve(options))?;
     let (lower, _) = witness::delta(whole, epsilon, options);
     let lower = if lower < upper { lower } else { upper };
-    Ok((Ends { lower, upper }, Route::Renyi, theorem))
+    Ok((DeltaBounds { lower, upper }, Route::Renyi, theorem))
 }
 
-/// Its upper end.
+/// The upper end of the pure delta.
 fn upper_delta(
     whole: &Composition,
     epsilon: f64,
@@ -76,67 +76,68 @@ fn no_curve(options: &Options<'_>) -> AskError {
     }
 }
 
-/// The cost while its best split is sought: first, then last.
+/// The tolerances of the cost while its best split is searched: first and last.
 const ROUGH: f64 = 1e-2;
 const FAIR: f64 = 1e-6;
 
-/// A sum or a difference of `Wide`s, good to 2^-100 of the larger: a share of at least e^-12 leaves room.
+/// The error of a sum or difference of `Wide`s, good to 2^-100 of the larger. A share of at least e^-12 leaves room for
+/// it.
 const ROUNDED: f64 = 1e-15;
-/// How far up a share's target reaches: only lower ends, which a split has none of, would feel it.
+/// The relative width of a share's target. Only lower ends would depend on it, and a split has none.
 const REACH: f64 = 1e-12;
 
-/// The exponential mechanism of range eta is eta^2/8 concentrated (Cesar and Rogers 2021,
-/// Lemma 3.2), less than its worst profile says; each range becomes a curve.
-fn with_curves(whole: &Composition) -> Composition {
+/// Replaces each range by a curve: the exponential mechanism of range eta is eta^2/8 concentrated (Cesar and Rogers
+/// 2021, Lemma 3.2), which is less than its worst profile implies.
+fn ranges_as_curves(whole: &Composition) -> Composition {
     let mut whole = whole.clone();
     let mut curves = Vec::new();
     whole.losses.retain(|part| {
         let rho = part.law().concentration().filter(|_| part.law().is_class());
         let curve = rho.map(|rho| Curve::Line { rho, omega: f64::INFINITY });
-        curves.extend(curve.map(|each| Times { each, count: part.count }));
+        curves.extend(curve.map(|each| WithCount { each, count: part.count }));
         rho.is_none()
     });
     whole.curves.extend(curves);
     whole
 }
 
-/// The least epsilon by Rényi curves, known lines in place of lists that were cut off.
+/// The least epsilon by Rényi curves, with known slopes in place of truncated lists.
 pub(super) fn concentrated_epsilon(whole: &Composition, target: &Target) -> Option<f64> {
-    let mut whole = with_curves(whole);
+    let mut whole = ranges_as_curves(whole);
     let mut curves = Vec::new();
     whole.losses.retain(|part| {
         let rho = part.law().concentration();
-        curves.extend(rho.map(|rho| Times { each: Curve::Below { rho }, count: part.count }));
+        curves.extend(rho.map(|rho| WithCount { each: Curve::Below { rho }, count: part.count }));
         rho.is_none()
     });
     whole.curves.extend(curves);
     renyi::epsilon(&whole, target).map(|(upper, _)| upper)
 }
 
-/// By Rényi curves alone.
+/// The least epsilon by Rényi curves alone.
 pub(super) fn renyi_epsilon(whole: &Composition, target: &Target) -> Option<f64> {
-    renyi::epsilon(&with_curves(whole), target).map(|(upper, _)| upper)
+    renyi::epsilon(&ranges_as_curves(whole), target).map(|(upper, _)| upper)
 }
 
-/// By Rényi curves alone.
+/// The least pure delta by Rényi curves alone.
 pub(super) fn renyi_delta(whole: &Composition, epsilon: f64) -> Option<Wide> {
-    renyi::delta(&with_curves(whole), epsilon).map(|(upper, _)| upper)
+    renyi::delta(&ranges_as_curves(whole), epsilon).map(|(upper, _)| upper)
 }
 
-/// Whether an epsilon is shown to be enough, by the largest losses or by a Rényi curve at one of few orders.
+/// True if an epsilon is shown to be enough, by the largest losses or by a Rényi curve at one of few orders.
 pub(super) fn is_within(whole: &Composition, epsilon: f64, target: &Target) -> bool {
     let top = if whole.curves.is_empty() { largest(&whole.losses) } else { None };
     top.is_some_and(|(top, error)| (top + Dd::from(error)).upper() <= epsilon)
-        || renyi::shows(&with_curves(whole), epsilon, target)
+        || renyi::shows_epsilon(&ranges_as_curves(whole), epsilon, target)
 }
 
-/// The lower end alone, where that is asked for and found by itself.
+/// The lower end of epsilon alone, if it is requested and a witness is searched for.
 pub(super) fn least_epsilon(
     whole: &Composition,
     target: &Target,
     options: &Options<'_>,
 ) -> Option<Answer> {
-    if !matches!(options.ends, Asked::Lower { .. }) || !witness::has_ranges(whole) {
+    if !matches!(options.ends, RequestedEnds::Lower { .. }) || !witness::has_ranges(whole) {
         return None;
     }
     let (lower, share) = witness::epsilon(whole, target, options);
@@ -144,22 +145,21 @@ pub(super) fn least_epsilon(
     Some(Answer { share, ..Answer::new(bracket, Route::Contour, Theorem::DominatingPairs) })
 }
 
-/// The same for delta.
+/// The lower end of delta alone, if it is requested and a witness is searched for.
 pub(super) fn least_delta(
     whole: &Composition,
     epsilon: f64,
     options: &Options<'_>,
-) -> Option<(Ends, Route, Theorem)> {
-    if !matches!(options.ends, Asked::Lower { .. }) || !witness::has_ranges(whole) {
+) -> Option<(DeltaBounds, Route, Theorem)> {
+    if !matches!(options.ends, RequestedEnds::Lower { .. }) || !witness::has_ranges(whole) {
         return None;
     }
     let (lower, _) = witness::delta(whole, epsilon, options);
-    Some((Ends::new(lower, Wide::ONE), Route::Contour, Theorem::DominatingPairs))
+    Some((DeltaBounds::new(lower, Wide::ONE), Route::Contour, Theorem::DominatingPairs))
 }
 
-/// An answer by losses, or by curves where they say more. The loss of a range is the
-/// worst at each epsilon, which no one mechanism has at all of them: composed it is an upper
-/// bound, and the lower end is a witness's.
+/// The answer by losses, or by curves where they are better. The loss of a range is the worst at each epsilon, and no
+/// single mechanism has it at all of them: composed it is an upper bound, and the lower end comes from a witness.
 pub(super) fn better_epsilon(
     whole: &Composition,
     target: &Target,
@@ -169,12 +169,12 @@ pub(super) fn better_epsilon(
     if !witness::has_ranges(whole) {
         return answer;
     }
-    if options.ends == Asked::Upper {
+    if options.ends == RequestedEnds::Upper {
         return Answer { bracket: Bracket { lower: 0.0, ..answer.bracket }, ..answer };
     }
     let most = answer.bracket.upper;
     let curves = match options.route {
-        None => upper_epsilon(&with_curves(whole), target, most, options),
+        None => upper_epsilon(&ranges_as_curves(whole), target, most, options),
         Some(_) => None,
     };
     let better = curves.filter(|(upper, _)| *upper < most).map(|(upper, theorem)| {
@@ -186,21 +186,21 @@ pub(super) fn better_epsilon(
     Answer { bracket, share, ..answer }
 }
 
-/// The same for delta.
+/// The bracket of delta by losses, or by curves where they are better, like [`better_epsilon`].
 pub(super) fn better_delta(
     whole: &Composition,
     epsilon: f64,
-    (ends, route): (Ends, Route),
+    (ends, route): (DeltaBounds, Route),
     options: &Options<'_>,
-) -> (Ends, Route, Theorem) {
+) -> (DeltaBounds, Route, Theorem) {
     if !witness::has_ranges(whole) {
         return (ends, route, Theorem::DominatingPairs);
     }
-    if options.ends == Asked::Upper {
-        return (Ends::new(Wide::ZERO, ends.upper), route, Theorem::DominatingPairs);
+    if options.ends == RequestedEnds::Upper {
+        return (DeltaBounds::new(Wide::ZERO, ends.upper), route, Theorem::DominatingPairs);
     }
     let curves = match options.route {
-        None => upper_delta(&with_curves(whole), epsilon, options),
+        None => upper_delta(&ranges_as_curves(whole), epsilon, options),
         Some(_) => None,
     };
     let better = curves.filter(|(upper, _)| *upper < ends.upper);
@@ -209,15 +209,15 @@ pub(super) fn better_delta(
         None => (ends.upper, route, Theorem::DominatingPairs),
     };
     let (lower, _) = witness::delta(whole, epsilon, options);
-    (Ends::new(if lower < upper { lower } else { upper }, upper), route, theorem)
+    (DeltaBounds::new(if lower < upper { lower } else { upper }, upper), route, theorem)
 }
 
-/// The curves by themselves.
-fn curves_alone(whole: &Composition) -> Composition {
+/// The composition of the curves without the losses.
+fn without_losses(whole: &Composition) -> Composition {
     Composition { losses: Vec::new(), ..whole.clone() }
 }
 
-/// Two groups of releases, delta split between them: epsilons and deltas add up.
+/// The sum of two epsilons, one for losses and one for curves, with delta split between them.
 fn split_epsilon(
     whole: &Composition,
     target: &Target,
@@ -227,7 +227,7 @@ fn split_epsilon(
     if whole.losses.is_empty() || whole.curves.is_empty() {
         return None;
     }
-    let curves = curves_alone(whole);
+    let curves = without_losses(whole);
     let cost = |share: f64, options: &Options<'_>| -> Option<f64> {
         let lower = target.lower * Wide::from(share);
         let losses = Target { lower, upper: lower * Wide::from(1.0 + REACH) };
@@ -238,19 +238,22 @@ fn split_epsilon(
         let (second, _) = renyi::epsilon(&curves, &rest)?;
         Some((first.upper + second).next_up())
     };
-    let (rough, fair) = (witness::loosely(options, ROUGH), witness::loosely(options, FAIR));
-    // What is above by more than it is known to roughly will not do.
+    let (rough, fair) = (
+        witness::with_looser_tolerance(options, ROUGH),
+        witness::with_looser_tolerance(options, FAIR),
+    );
+    // A rough cost above this is above `most` whatever its error.
     let most = most * (1.0 + 2.0 * ROUGH);
     let share = best_share(|share| cost(share, &rough), |share| cost(share, &fair), most)?;
     cost(share, options).or_else(|| cost(share, &rough))
 }
 
-/// The same with epsilon split.
+/// The sum of two deltas, one for losses and one for curves, with epsilon split between them.
 fn split_delta(whole: &Composition, epsilon: f64, options: &Options<'_>) -> Option<Wide> {
     if whole.losses.is_empty() || whole.curves.is_empty() {
         return None;
     }
-    let curves = curves_alone(whole);
+    let curves = without_losses(whole);
     let cost = |share: f64, options: &Options<'_>| -> Option<Wide> {
         let first = epsilon * share;
         // The exact difference is at least this.
@@ -260,16 +263,18 @@ fn split_delta(whole: &Composition, epsilon: f64, options: &Options<'_>) -> Opti
         let sum = (losses.upper + curves) * Wide::from(1.0 + ROUNDED);
         Some(if sum < Wide::ONE { sum } else { Wide::ONE })
     };
-    let (rough, fair) = (witness::loosely(options, ROUGH), witness::loosely(options, FAIR));
+    let (rough, fair) = (
+        witness::with_looser_tolerance(options, ROUGH),
+        witness::with_looser_tolerance(options, FAIR),
+    );
     let rated = |share: f64, options: &Options<'_>| cost(share, options).map(Wide::ln_estimate);
     let fair = |share: f64| rated(share, &fair);
     let share = best_share(|share| rated(share, &rough), fair, f64::INFINITY)?;
     cost(share, options).or_else(|| cost(share, &rough))
 }
 
-/// A share between 0 and 1 that makes a cost about as small as can be: a scan of the odds,
-/// a search by halving around the best, then parabolas through better known costs. Any share
-/// is sound. None is sought further where the cost is above `most`.
+/// A share between 0 and 1 at which a cost is nearly least: a scan of the odds, a search by halving around the best,
+/// then parabolas through more precise costs. Every share is sound. The search ends early if the cost is above `most`.
 fn best_share(
     rough: impl Fn(f64) -> Option<f64>,
     fair: impl Fn(f64) -> Option<f64>,
@@ -291,13 +296,13 @@ fn best_share(
     }
     let (_, mut odds) = best.filter(|(cost, _)| *cost <= most)?;
     for width in [0.3, 0.1, 0.03, 0.01] {
-        odds = lowest(odds, width, |odds| fair(share(odds)));
+        odds = best_by_parabola(odds, width, |odds| fair(share(odds)));
     }
     Some(share(odds))
 }
 
-/// The best of three places and of where the parabola through their costs is lowest.
-fn lowest(middle: f64, width: f64, cost: impl Fn(f64) -> Option<f64>) -> f64 {
+/// The best of three places and of the vertex of the parabola through their costs.
+fn best_by_parabola(middle: f64, width: f64, cost: impl Fn(f64) -> Option<f64>) -> f64 {
     let places = [middle - width, middle, middle + width];
     let [Some(left), Some(centre), Some(right)] = places.map(&cost) else { return middle };
     let vertex = middle + 0.5 * width * (left - right) / (left - 2.0 * centre + right);

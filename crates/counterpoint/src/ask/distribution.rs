@@ -1,25 +1,25 @@
-//! The privacy loss itself: its mean, variance, quantiles and distribution.
+//! The distribution of the privacy loss: its mean, variance, quantiles and tail probabilities.
 //!
-//! With x = e^l the profile is delta(x) = E[(1 - x e^-L)+]: convex, and its slope is minus the
-//! Q mass of {L > l}. Secants on either side of l bracket the slope, and with it
-//! P(L > l) = delta(x) - x delta'(x). Nothing but certified deltas goes in.
+//! With x = e^l the profile is delta(x) = E[(1 - x e^-L)+]. It is convex, and its slope is minus the Q mass of {L > l}.
+//! Secants on either side of l bracket the slope, and with it P(L > l) = delta(x) - x delta'(x). Only certified deltas
+//! are used.
 
 use super::{AskError, Options, mixed};
 use crate::composition::{Composition, Plan};
-use crate::ends::Ends;
+use crate::delta_bounds::DeltaBounds;
 use crate::laws;
 use crate::loss::Direction;
 use crate::methods::Route;
 use crate::methods::contour::Contours;
 use crate::methods::largest;
-use crate::methods::listed::Listed;
+use crate::methods::outcome_list::OutcomeList;
 use crate::quantity::{Epsilon, Level, Tolerance};
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::{Dd, Wide, down, up};
 
 /// The privacy loss ln P/Q, under P, of a plan in one direction on one part of the data.
 ///
-/// It is that of the pairs that dominate the plan's mechanisms (theory 5.1).
+/// P and Q are the pairs that dominate the plan's mechanisms (theory 5.1).
 ///
 /// ```
 /// use counterpoint::{Count, Guarantee, Options, Plan};
@@ -34,14 +34,14 @@ use counterpoint_numerics::{Dd, Wide, down, up};
 #[derive(Clone, Debug)]
 pub struct PrivacyLoss<'a> {
     whole: &'a Composition,
-    /// P and Q exchanged.
+    /// The composition with P and Q exchanged.
     mirror: &'a Composition,
     mean: Bracket,
     variance: Bracket,
     atoms: Option<Vec<LossAtom>>,
 }
 
-/// A loss that has a probability of its own.
+/// A single value of the loss that has positive probability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LossAtom {
@@ -58,7 +58,7 @@ impl Plan {
     /// [`AskError::NoDistribution`] if a mechanism is known by its Rényi curve alone or by cells, and
     /// [`AskError::ToleranceNotMet`] where a moment cannot be certified.
     pub fn losses(&self) -> Result<Vec<PrivacyLoss<'_>>, AskError> {
-        let unknown = |whole: &Composition| !whole.curves.is_empty() || whole.beneath.is_some();
+        let unknown = |whole: &Composition| !whole.curves.is_empty() || whole.lower_pair.is_some();
         if self.compositions.iter().any(unknown) {
             return Err(AskError::NoDistribution);
         }
@@ -67,7 +67,7 @@ impl Plan {
 }
 
 impl Plan {
-    /// The whole with P and Q exchanged: itself, if that makes no difference.
+    /// The composition with P and Q exchanged: the same one, if the exchange makes no difference.
     fn mirror<'a>(&'a self, whole: &'a Composition) -> &'a Composition {
         let is_mirror = |other: &&Composition| {
             other.partition == whole.partition && other.direction != whole.direction
@@ -79,17 +79,17 @@ impl Plan {
 impl<'a> PrivacyLoss<'a> {
     fn new(whole: &'a Composition, mirror: &'a Composition) -> Result<Self, AskError> {
         let (mean, variance) = moments(whole)?;
-        let leak = whole.with_leaks(Ends::ZERO);
+        let leak = whole.with_leaks(DeltaBounds::ZERO);
         Ok(Self { whole, mirror, mean, variance, atoms: atoms(whole, leak) })
     }
 
-    /// Which of the two data sets P is about. A loss that is the same in both says `Remove`.
+    /// The data set that P is about. A loss that is the same in both directions returns `Remove`.
     #[must_use]
     pub fn direction(&self) -> Direction {
         self.whole.direction
     }
 
-    /// The part of the data it is about, if the plan speaks of parts.
+    /// The part of the data that the loss is about, if the plan names parts.
     #[must_use]
     pub fn part(&self) -> Option<&str> {
         self.whole.partition.as_deref()
@@ -98,24 +98,23 @@ impl<'a> PrivacyLoss<'a> {
     /// The probability that the loss is infinite.
     #[must_use]
     pub fn leak(&self) -> Bracket {
-        self.whole.with_leaks(Ends::ZERO)
+        self.whole.with_leaks(DeltaBounds::ZERO)
     }
 
-    /// The mean, given that the loss is finite.
+    /// The mean of the finite loss.
     #[must_use]
     pub fn mean(&self) -> Bracket {
         self.mean
     }
 
-    /// The variance, given that the loss is finite.
+    /// The variance of the finite loss.
     #[must_use]
     pub fn variance(&self) -> Bracket {
         self.variance
     }
 
-    /// All losses and their probabilities, from the largest down, where they are few: none has
-    /// a density, and together they are some thousands at most. Infinite losses are not among
-    /// them.
+    /// All finite losses and their probabilities, from the largest down, if none has a density and there are at most
+    /// some thousands.
     #[must_use]
     pub fn atoms(&self) -> Option<&[LossAtom]> {
         self.atoms.as_deref()
@@ -133,7 +132,7 @@ impl<'a> PrivacyLoss<'a> {
             return Err(AskError::Loss { loss });
         }
         if loss < 0.0 {
-            return Ok(not(self.at_most(loss, options)?));
+            return Ok(complement(self.at_most(loss, options)?));
         }
         if let Some(atoms) = &self.atoms {
             let high = atoms.iter().filter(|atom| atom.loss.upper > loss);
@@ -153,13 +152,13 @@ impl<'a> PrivacyLoss<'a> {
     /// As for [`PrivacyLoss::above`].
     pub fn at_most(&self, loss: f64, options: &Options<'_>) -> Result<Bracket, AskError> {
         if !(-MOST_LOSS..0.0).contains(&loss) {
-            return Ok(not(self.above(loss, options)?));
+            return Ok(complement(self.above(loss, options)?));
         }
         if let Some(atoms) = &self.atoms {
             let low = atoms.iter().filter(|atom| atom.loss.lower <= loss);
             return Ok(add_up(low, |atom| atom.loss.upper <= loss));
         }
-        // Under P, that is the mirror's Q, the mirrored loss is at least -loss.
+        // Under P, which is the mirror's Q, the mirrored loss is at least -loss.
         if is_beyond(self.mirror, -loss) {
             return Ok(Bracket::exact(0.0));
         }
@@ -167,8 +166,8 @@ impl<'a> PrivacyLoss<'a> {
         Ok(at.at_least_under_q())
     }
 
-    /// The least loss that is passed with probability at most one minus `level`; infinite if
-    /// the leak alone is more.
+    /// The least loss that is exceeded with probability at most one minus `level`; infinite if the leak alone is more
+    /// likely.
     ///
     /// # Errors
     /// See [`AskError`].
@@ -178,14 +177,14 @@ impl<'a> PrivacyLoss<'a> {
         if Dd::from(leak.lower) > rest {
             return Ok(Bracket::exact(f64::INFINITY));
         }
-        // Whether the quantile is surely at most, or surely above, a loss.
+        // True if the quantile is surely at most, or surely above, a loss.
         let at_most = |loss: f64| Ok(Dd::from(self.above(loss, options)?.upper) <= rest);
         let exceeds = |loss: f64| Ok(Dd::from(self.above(loss, options)?.lower) > rest);
         let (centre, scale) = (self.centre(), self.scale());
         let upper = self.reach(centre, scale, &at_most)?;
         let lower = self.reach(centre, -scale, &exceeds)?;
-        let upper_end = halve(lower.unwrap_or(-MOST_LOSS), upper, scale, &at_most)?;
-        let lower_end = halve(upper.unwrap_or(MOST_LOSS), lower, scale, &exceeds)?;
+        let upper_end = bisect_place(lower.unwrap_or(-MOST_LOSS), upper, scale, &at_most)?;
+        let lower_end = bisect_place(upper.unwrap_or(MOST_LOSS), lower, scale, &exceeds)?;
         Ok(Bracket {
             lower: lower_end.unwrap_or(f64::NEG_INFINITY),
             upper: upper_end.unwrap_or(f64::INFINITY),
@@ -227,21 +226,21 @@ impl<'a> PrivacyLoss<'a> {
         (0..points).map(|i| Ok((place(i), self.above(place(i), options)?))).collect()
     }
 
-    /// About the mean: where to look, not what to report.
+    /// An estimate of the mean, for choosing places.
     fn centre(&self) -> f64 {
         0.5 * (self.mean.lower + self.mean.upper)
     }
 
-    /// About the standard deviation.
+    /// An estimate of the standard deviation.
     fn scale(&self) -> f64 {
         self.variance.upper.sqrt().clamp(1e-90, 1e9)
     }
 }
 
-/// Means and variances add up.
+/// The mean and variance of the finite loss, which add up over releases.
 fn moments(whole: &Composition) -> Result<(Bracket, Bracket), AskError> {
     let none = AskError::ToleranceNotMet { asked: 1e-6, achieved: f64::INFINITY, best: None };
-    let (mut mean, mut variance) = (Sum::NOTHING, Sum::NOTHING);
+    let (mut mean, mut variance) = (BracketSum::ZERO, BracketSum::ZERO);
     for part in &whole.losses {
         let moments = laws::moments(part.law()).ok_or_else(|| none.clone())?;
         mean.add(moments.mean, part.count);
@@ -251,8 +250,8 @@ fn moments(whole: &Composition) -> Result<(Bracket, Bracket), AskError> {
 }
 
 fn atoms(whole: &Composition, leak: Bracket) -> Option<Vec<LossAtom>> {
-    let listed = Listed::new(&whole.losses)?;
-    let kept = not(leak);
+    let listed = OutcomeList::new(&whole.losses)?;
+    let kept = complement(leak);
     let atom = |(loss, mass): (Bracket, Bracket)| {
         let mass =
             Bracket { lower: down(mass.lower * kept.lower), upper: up(mass.upper * kept.upper) };
@@ -261,12 +260,12 @@ fn atoms(whole: &Composition, leak: Bracket) -> Option<Vec<LossAtom>> {
     Some(listed.brackets().into_iter().map(atom).collect())
 }
 
-/// The probability of some atoms, of which only the sure ones count from below.
+/// The probability of some atoms; the lower end counts only those that surely belong.
 fn add_up<'a>(
     atoms: impl Iterator<Item = &'a LossAtom>,
     is_sure: impl Fn(&LossAtom) -> bool,
 ) -> Bracket {
-    let mut sum = Sum::NOTHING;
+    let mut sum = BracketSum::ZERO;
     for atom in atoms {
         let lower = if is_sure(atom) { atom.mass.lower } else { 0.0 };
         sum.add(Bracket { lower, ..atom.mass }, 1);
@@ -274,24 +273,25 @@ fn add_up<'a>(
     within_one(sum.bracket())
 }
 
-/// Whether no finite loss reaches so far.
+/// True if every finite loss is below `loss`.
 fn is_beyond(whole: &Composition, loss: f64) -> bool {
     largest::largest(&whole.losses)
         .is_some_and(|(largest, error)| (largest + Dd::from(error)).upper() < loss)
 }
 
-/// The probability that something does not happen.
-fn not(probability: Bracket) -> Bracket {
+/// The probability of the opposite event.
+fn complement(probability: Bracket) -> Bracket {
     let rest = |x: f64| Dd::sum(1.0, -x);
     let (lower, upper) = (rest(probability.upper).lower(), rest(probability.lower).upper());
     within_one(Bracket { lower, upper })
 }
 
-/// No loss that is asked about is larger.
+/// The largest absolute loss that can be asked about.
 const MOST_LOSS: f64 = 1e5;
 
-/// From a place that does not pass and one that does, closer to the least that does.
-fn halve(
+/// Halves the interval between a place that does not pass and one that does; returns a place close to the least that
+/// passes.
+fn bisect_place(
     from: f64,
     to: Option<f64>,
     scale: f64,
@@ -314,13 +314,13 @@ fn halve(
 }
 
 /// A sum of brackets with counts.
-struct Sum {
+struct BracketSum {
     lower: Dd,
     upper: Dd,
 }
 
-impl Sum {
-    const NOTHING: Self = Self { lower: Dd::ZERO, upper: Dd::ZERO };
+impl BracketSum {
+    const ZERO: Self = Self { lower: Dd::ZERO, upper: Dd::ZERO };
 
     fn add(&mut self, bracket: Bracket, count: u64) {
         self.lower = self.lower + Dd::product(bracket.lower, count as f64);
@@ -342,13 +342,13 @@ struct Stencil {
     before: Bracket,
     here: Bracket,
     after: Bracket,
-    /// The steps to either side, as exactly as doubles have them.
+    /// The exact steps to either side.
     back: Dd,
     ahead: Dd,
 }
 
 impl Stencil {
-    /// The step balances the secant's error, which grows with it, against the profile's own.
+    /// The step balances the secant's error, which grows with it, against the profile's own error.
     fn new(
         whole: &Composition,
         mirror: &Composition,
@@ -375,11 +375,11 @@ impl Stencil {
         let mass = self.q_mass();
         let lower = Dd::from(mass.lower) + Dd::from(self.here.lower);
         let upper = Dd::from(mass.upper) + Dd::from(self.here.upper);
-        // No probability is below its own delta, or above one.
+        // A probability is at least its own delta, and at most one.
         within_one(Bracket { lower: lower.lower().max(self.here.lower), upper: upper.upper() })
     }
 
-    /// x Q(L > l), and x Q(L >= l): between the slopes of the secants after and before.
+    /// A bracket of x Q(L > l) and x Q(L >= l), between the slopes of the secants after and before.
     fn q_mass(&self) -> Bracket {
         let rise = self.ahead.expm1();
         let fall = -(-self.back).expm1();
@@ -417,7 +417,7 @@ fn profile(
     }))
 }
 
-/// The digits that secants feed on, where they are cheap.
+/// The tolerance of the deltas in secants, where it is cheap.
 const FINE: f64 = 1e-10;
 
 fn at_positive(

@@ -1,17 +1,17 @@
-//! What becomes of a tolerance that no route keeps: where it was a promise the error carries the best
-//! answer, where it was an aim that answer is given, and marked.
+//! Handles a tolerance that no route meets: a promise becomes an error with the best answer, an aim gives the best
+//! answer, marked.
 
 use super::{Answer, AskError, Options};
 use crate::quantity::Tolerance;
 
-/// From coarse to fine: what to ask for when nothing is known of what can be had.
+/// Tolerances from coarse to fine, tried if no width is known to be reachable.
 const LADDER: [f64; 7] = [0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7];
 
-/// What was reached once can be had again if a little more is allowed.
+/// The factor that is added to a width that was reached once, so that it is reached again.
 const AGAIN: f64 = 1.25;
 
-/// The answer to the tolerance, or the best there is; `last` is one that costs nothing.
-pub(super) fn best(
+/// The answer to the tolerance, or the best available one. `last` gives an answer that needs no computation.
+pub(super) fn best_answer(
     options: &Options<'_>,
     ask: impl Fn(&Options<'_>) -> Result<Answer, AskError>,
     last: impl Fn() -> Option<Answer>,
@@ -19,13 +19,15 @@ pub(super) fn best(
     let asked = options.tolerance.get();
     let best = match ask(options) {
         Err(AskError::ToleranceNotMet { achieved, .. }) => {
-            looser(options, achieved, &ask)?.or_else(last)
+            best_looser_answer(options, achieved, &ask)?.or_else(last)
         }
         answer => Some(answer?),
     };
     let wide = |answer: &Answer| answer.bracket.relative_width() > asked;
     match best {
-        Some(answer) if answer.bracket.keeps(asked) || !options.tolerance.is_promise() => {
+        Some(answer)
+            if answer.bracket.is_within_tolerance(asked) || !options.tolerance.is_promise() =>
+        {
             Ok(Answer { wide: wide(&answer), ..answer })
         }
         best => {
@@ -36,9 +38,9 @@ pub(super) fn best(
     }
 }
 
-/// The best answer to a looser tolerance: to what was reached, or else to ever finer ones until one
-/// is refused.
-fn looser(
+/// The best answer to a looser tolerance: the width that was reached, or else finer and finer widths until one is
+/// refused.
+fn best_looser_answer(
     options: &Options<'_>,
     achieved: f64,
     ask: impl Fn(&Options<'_>) -> Result<Answer, AskError>,

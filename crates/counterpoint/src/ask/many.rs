@@ -1,9 +1,9 @@
-//! The same question at many places at once.
+//! One question at many places at once.
 //!
-//! A plan's delta is convex in e^epsilon: it is a largest `P(S) - e^epsilon Q(S)`, and so e^epsilon is
-//! convex in delta. Between two places a convex function lies below its chord and, beyond
-//! either, above the secant through the place and its next neighbour. So long lists need few answers:
-//! places are asked until chord and secants are as close as the tolerance demands.
+//! A plan's delta is convex in e^epsilon, because it is the largest `P(S) - e^epsilon Q(S)` over events S; so e^epsilon
+//! is convex in delta. Between two places a convex function lies below its chord. Outside it lies above the secant
+//! through a place and its next neighbour. So a long list needs few answers: places are computed until chord and
+//! secants are as close as the tolerance demands.
 
 use super::plan::worst;
 use super::{Answer, AskError, Options};
@@ -14,7 +14,7 @@ use counterpoint_numerics::Bracket;
 use counterpoint_numerics::{UNIT, expm1, ln_1p_rounded};
 use std::collections::BTreeMap;
 
-/// Lists up to this long are asked one by one, which is what a single question would answer.
+/// Lists up to this length are answered one by one, with the answers of single questions.
 const FEW: usize = 64;
 
 impl Plan {
@@ -61,7 +61,7 @@ impl Plan {
             or_infinite(self.epsilon(delta, options))
         };
         let (across, along) = (Scale::Plain, Scale::Logarithm);
-        let curve = Curve { across, along, ask: &ask, best: &best, options };
+        let curve = ConvexCurve { across, along, ask: &ask, best: &best, options };
         curve.fill(&places)
     }
 
@@ -85,7 +85,7 @@ impl Plan {
             let epsilon = Epsilon::new(place).map_err(|_| AskError::Stopped)?;
             let both = self.compositions.iter().zip(&contours);
             let ask = |(whole, near): (&Composition, &Contours), options: &Options<'_>| {
-                whole.delta_near(epsilon, options, near)
+                whole.delta_with_contours(epsilon, options, near)
             };
             let within = |(whole, _): (&Composition, &Contours), delta: f64| {
                 whole.is_within(epsilon.get(), delta)
@@ -97,12 +97,12 @@ impl Plan {
             Ok(self.delta(epsilon, options)?.bracket)
         };
         let (across, along) = (Scale::Logarithm, Scale::Plain);
-        let curve = Curve { across, along, ask: &ask, best: &best, options };
+        let curve = ConvexCurve { across, along, ask: &ask, best: &best, options };
         curve.fill(&places)
     }
 }
 
-/// An epsilon, infinite where no finite one does.
+/// The bracket of an epsilon; infinite where no finite epsilon exists.
 fn or_infinite(answer: Result<Answer, AskError>) -> Result<Bracket, AskError> {
     match answer {
         Err(AskError::BelowLeak { .. } | AskError::Unbounded { .. }) => {
@@ -112,37 +112,37 @@ fn or_infinite(answer: Result<Answer, AskError>) -> Result<Bracket, AskError> {
     }
 }
 
-/// How a number stands for a coordinate in which the curve is convex.
+/// The coordinate for which a number stands; the curve is convex in its coordinates.
 #[derive(Clone, Copy)]
 enum Scale {
-    /// As itself.
+    /// The number is the coordinate.
     Plain,
-    /// As the coordinate's logarithm.
+    /// The number is the coordinate's logarithm.
     Logarithm,
 }
 
-/// A line in the coordinates two scales say, through a point and with a slope.
+/// A line through a point with a slope, in the coordinates of two scales.
 #[derive(Clone, Copy)]
-struct Line {
+struct CurveLine {
     across: Scale,
     along: Scale,
     from: (f64, f64),
     slope: f64,
 }
 
-impl Line {
-    /// The line through two points; `None` where doubles cannot bear it.
+impl CurveLine {
+    /// The line through two points; `None` where doubles cannot represent it.
     ///
-    /// Either way is known to 6 u, so the slope is to 13 u.
+    /// Each difference is known to 6 u, so the slope is known to 13 u.
     fn through((across, along): (Scale, Scale), a: (f64, f64), b: (f64, f64)) -> Option<Self> {
         let slope = along.way(a.1, b.1)? / across.way(a.0, b.0)?;
-        // So that neither it nor a product with it comes near underflow.
+        // Neither the slope nor a product with it may come near underflow.
         let bearable = slope.is_finite() && is_bearable(slope) && is_bearable(a.1);
         bearable.then_some(Self { across, along, from: a, slope })
     }
 
-    /// Where it is at a place, and an error that this does not reach: the step is known to
-    /// 20 u, its logarithm to 18 u and one and a half times that, and the sum to u.
+    /// The line's value at a place, and a bound on its error: the step is known to 20 u, its logarithm to 18 u and one
+    /// and a half times that, and the sum to u.
     fn at(&self, place: f64) -> Option<(f64, f64)> {
         let step = self.across.way(self.from.0, place)? * self.slope;
         let step = match self.along {
@@ -155,9 +155,9 @@ impl Line {
 }
 
 impl Scale {
-    /// From one number to another, relative to the first where it is a logarithm: to 6 u, as the
-    /// difference is to u, which weighs less than twice as much in e^x - 1 for |x| <= 1. No farther
-    /// than that.
+    /// The difference of two coordinates, relative to the first one if the number is a logarithm; `None` for logarithms
+    /// more than 1 apart. It is known to 6 u: the numbers' difference is known to u, which weighs less than twice as
+    /// much in e^x - 1 for |x| <= 1.
     fn way(self, from: f64, to: f64) -> Option<f64> {
         let way = to - from;
         match self {
@@ -167,25 +167,25 @@ impl Scale {
     }
 }
 
-/// Zero, or far from underflow.
+/// True for zero and for numbers far from underflow.
 fn is_bearable(x: f64) -> bool {
     x.abs() > 1e-200 || x.abs() < f64::from_bits(1)
 }
 
-/// A falling curve, convex in the coordinates its scales say, that can be asked at places.
-struct Curve<'a> {
+/// A decreasing curve, convex in the coordinates of its scales, that can be evaluated at places.
+struct ConvexCurve<'a> {
     across: Scale,
     along: Scale,
     ask: &'a dyn Fn(f64, &Options<'_>) -> Result<Bracket, AskError>,
-    /// What a single question would answer.
+    /// The answer of a single question.
     best: &'a dyn Fn(f64) -> Result<Bracket, AskError>,
     options: &'a Options<'a>,
 }
 
-/// Answers, by the index of their place.
-type Known = BTreeMap<usize, Bracket>;
+/// Answers by the index of their place.
+type KnownBrackets = BTreeMap<usize, Bracket>;
 
-impl Curve<'_> {
+impl ConvexCurve<'_> {
     /// Brackets at all places, in the order given.
     fn fill(&self, places: &[f64]) -> Result<Vec<Bracket>, AskError> {
         let mut order: Vec<usize> = (0..places.len()).collect();
@@ -204,16 +204,16 @@ impl Curve<'_> {
         Ok(list)
     }
 
-    /// Brackets at many rising places.
+    /// Brackets at increasing places.
     fn table(&self, places: &[f64]) -> Result<Vec<Bracket>, AskError> {
         let last = places.len() - 1;
         let mut list = vec![Bracket::exact(0.0); places.len()];
-        let mut known = Known::new();
+        let mut known = KnownBrackets::new();
         let mut middles = vec![0, last / 2, last];
         let mut open = vec![(0, last / 2), (last / 2, last)];
         while !open.is_empty() {
             for &middle in &middles {
-                self.options.watch.at(known.len() as f64 / (known.len() + 1000) as f64)?;
+                self.options.watch.check(known.len() as f64 / (known.len() + 1000) as f64)?;
                 let answer = self.closely(places[middle])?;
                 list[middle] = answer;
                 known.insert(middle, answer);
@@ -229,8 +229,7 @@ impl Curve<'_> {
         Ok(list)
     }
 
-    /// An answer with room for what chords add; as good as a single question's if that is too
-    /// much to ask.
+    /// An answer with room for the error of chords; the answer of a single question if that is too narrow.
     fn closely(&self, place: f64) -> Result<Bracket, AskError> {
         let finer = Tolerance::new((self.options.tolerance.get() / 16.0).max(1e-14));
         let finer = finer.unwrap_or(self.options.tolerance);
@@ -240,12 +239,12 @@ impl Curve<'_> {
         }
     }
 
-    /// Fills a gap if chord and secants are close enough everywhere in it.
+    /// Fills a gap if chord and secants are close enough everywhere in it; returns true if so.
     fn closes(
         &self,
         (left, right): (usize, usize),
         places: &[f64],
-        known: &Known,
+        known: &KnownBrackets,
         list: &mut [Bracket],
     ) -> bool {
         if right - left < 2 {
@@ -256,7 +255,7 @@ impl Curve<'_> {
         let after = known.range(right + 1..).next().and_then(|(&index, _)| node(index));
         let (Some(first), Some(last)) = (node(left), node(right)) else { return false };
         let gap = Gap::new(self, first, last, before, after);
-        // The middle first: it fails where others would.
+        // The middle first, because it fails most easily.
         gap.bracket(places[left + (right - left) / 2]).is_some()
             && (left + 1..right).all(|index| match gap.bracket(places[index]) {
                 Some(bracket) => {
@@ -268,32 +267,32 @@ impl Curve<'_> {
     }
 }
 
-/// What lies between two neighbouring places that were asked.
+/// The curve between two neighbouring places with known answers.
 struct Gap {
     left: Bracket,
     right: Bracket,
-    chord: Option<Line>,
-    /// From the place before and from the place after; below the curve.
-    secants: [Option<Line>; 2],
-    /// The same through upper ends, where these are far from the lower ones, as bounds from Rényi
-    /// curves are: they say how far the chord is off, as nothing else does.
-    upper_secants: Option<[Option<Line>; 2]>,
+    chord: Option<CurveLine>,
+    /// Secants through the place before and the place after; they are below the curve.
+    secants: [Option<CurveLine>; 2],
+    /// Secants through upper ends, if these are far from the lower ends, as bounds from Rényi curves are. They show how
+    /// far the chord is above the curve.
+    upper_secants: Option<[Option<CurveLine>; 2]>,
     tolerance: f64,
 }
 
 /// A place and its answer.
-type Node = (f64, Bracket);
+type CurvePoint = (f64, Bracket);
 
 impl Gap {
     fn new(
-        curve: &Curve<'_>,
-        (x, left): Node,
-        (y, right): Node,
-        before: Option<Node>,
-        after: Option<Node>,
+        curve: &ConvexCurve<'_>,
+        (x, left): CurvePoint,
+        (y, right): CurvePoint,
+        before: Option<CurvePoint>,
+        after: Option<CurvePoint>,
     ) -> Self {
-        let line = |a, b| Line::through((curve.across, curve.along), a, b);
-        let finite = |node: &Node| node.1.upper.is_finite();
+        let line = |a, b| CurveLine::through((curve.across, curve.along), a, b);
+        let finite = |node: &CurvePoint| node.1.upper.is_finite();
         let secants = |low: f64, high: f64| {
             [
                 before.filter(finite).and_then(|(at, node)| line((x, low), (at, node.upper))),
@@ -301,7 +300,7 @@ impl Gap {
             ]
         };
         let tolerance = curve.options.tolerance.get();
-        let narrow = left.keeps(tolerance) && right.keeps(tolerance);
+        let narrow = left.is_within_tolerance(tolerance) && right.is_within_tolerance(tolerance);
         Self {
             left,
             right,
@@ -312,7 +311,7 @@ impl Gap {
         }
     }
 
-    /// Between the chord and the secants; `None` where that is not close enough.
+    /// The bracket between the chord and the secants; `None` if they are not close enough.
     fn bracket(&self, place: f64) -> Option<Bracket> {
         if self.right.lower.is_infinite() {
             return Some(Bracket::exact(f64::INFINITY));
@@ -324,13 +323,13 @@ impl Gap {
         let upper = (value + error).next_up().min(self.left.upper);
         let lower = highest(&self.secants, place).max(self.right.lower).min(upper);
         let least = self.upper_secants.map_or(lower, |secants| highest(&secants, place));
-        let close = Bracket { lower: least, upper }.keeps(self.tolerance);
+        let close = Bracket { lower: least, upper }.is_within_tolerance(self.tolerance);
         close.then_some(Bracket { lower, upper })
     }
 }
 
-/// The highest of lines at a place, rounded down.
-fn highest(lines: &[Option<Line>; 2], place: f64) -> f64 {
+/// The largest value of the lines at a place, rounded down.
+fn highest(lines: &[Option<CurveLine>; 2], place: f64) -> f64 {
     let values = lines.iter().flatten().filter_map(|line| line.at(place));
     values.fold(0.0, |most: f64, (value, error)| most.max((value - error).next_down()))
 }

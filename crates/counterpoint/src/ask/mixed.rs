@@ -1,121 +1,126 @@
-//! Losses that have a distribution: by closed forms, on the contour, or on a lattice.
+//! Losses that have a distribution: the dispatch to closed forms, contours, lattices and the other methods.
 
-use super::choose::{MixedWay, Wanted, first_of, is_dear, mixed_ways};
+use super::choose::{MixedMethod, Question, first_success, may_take_long, mixed_methods};
 use super::{AskError, Options};
-use crate::composition::Part;
+use crate::composition::CountedLoss;
 use crate::composition::leak::Target;
-use crate::ends::Ends;
+use crate::delta_bounds::DeltaBounds;
 use crate::methods::closed;
 use crate::methods::contour::{self, Contours, blurred};
-use crate::methods::edge;
-use crate::methods::largest::cut;
-use crate::methods::listed::Listed;
+use crate::methods::largest::left_out_mass;
+use crate::methods::near_max;
+use crate::methods::outcome_list::OutcomeList;
 use crate::methods::{Failure, Route};
-use crate::methods::{faint, knots, lattice, splines};
+use crate::methods::{knots, lattice, small_mu, splines};
 use crate::watch::Watch;
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::Wide;
 
 /// The least epsilon whose pure delta is within the target.
 pub(super) fn epsilon(
-    parts: &[Part],
+    parts: &[CountedLoss],
     target: &Target,
     options: &Options<'_>,
     contours: &Contours,
 ) -> Result<(Bracket, Route), AskError> {
     let (tolerance, watch) = (options.tolerance.get(), options.watch);
-    let ways = mixed_ways(parts, Wanted::Epsilon, options.route)?;
-    // Mass that is in no list is in every upper end.
-    if target.lower <= Wide::from(cut(parts)) {
+    let candidates = mixed_methods(parts, Question::Epsilon, options.route)?;
+    // Mass that no list contains counts in every upper end.
+    if target.lower <= Wide::from(left_out_mass(parts)) {
         let asked = options.tolerance.get();
         return Err(AskError::ToleranceNotMet { asked, achieved: f64::INFINITY, best: None });
     }
-    first_of(&ways, options, is_dear(parts), |way| {
-        let bracket = match (way, parts) {
-            (MixedWay::NextToTop, _) => {
-                let bracket = edge::next_to_the_top(parts, target);
+    first_success(&candidates, options, may_take_long(parts), |method| {
+        let bracket = match (method, parts) {
+            (MixedMethod::NearMaxFirstOrder, _) => {
+                let bracket = near_max::near_max_first_order(parts, target);
                 bracket
-                    .filter(|bracket| bracket.keeps(tolerance.min(CLOSEST)))
+                    .filter(|bracket| bracket.is_within_tolerance(tolerance.min(CLOSEST)))
                     .ok_or(Failure::TooMuch)
             }
-            (MixedWay::NearTop, _) => {
-                let bracket = edge::near_the_top(parts, target);
-                bracket.filter(|bracket| bracket.keeps(tolerance)).ok_or(Failure::TooMuch)
+            (MixedMethod::NearMaxSecondOrder, _) => {
+                let bracket = near_max::near_max_second_order(parts, target);
+                bracket
+                    .filter(|bracket| bracket.is_within_tolerance(tolerance))
+                    .ok_or(Failure::TooMuch)
             }
-            (MixedWay::Listed, _) => {
-                let list = Listed::new(parts).ok_or(Failure::TooMuch)?;
+            (MixedMethod::Outcomes, _) => {
+                let list = OutcomeList::new(parts).ok_or(Failure::TooMuch)?;
                 list.epsilon(target, tolerance).map_err(|_| Failure::TooMuch)
             }
-            (MixedWay::Faint, _) => {
-                faint::epsilon(faint::mu(parts).ok_or(Failure::TooMuch)?, target, tolerance)
+            (MixedMethod::SmallMu, _) => {
+                small_mu::epsilon(small_mu::mu(parts).ok_or(Failure::TooMuch)?, target, tolerance)
             }
-            (MixedWay::Formula, [part]) => closed::epsilon(part, target, tolerance, watch),
-            (MixedWay::Formula, _) => Err(Failure::TooMuch),
-            (MixedWay::Splines(effort), _) => {
+            (MixedMethod::Formula, [part]) => closed::epsilon(part, target, tolerance, watch),
+            (MixedMethod::Formula, _) => Err(Failure::TooMuch),
+            (MixedMethod::Splines(effort), _) => {
                 splines::epsilon(parts, target, tolerance, (effort, watch))
             }
-            (MixedWay::Knots, _) => knots::epsilon(parts, target, tolerance, watch),
-            (MixedWay::Contour(effort), _) => {
+            (MixedMethod::Knots, _) => knots::epsilon(parts, target, tolerance, watch),
+            (MixedMethod::Contour(effort), _) => {
                 contour::epsilon(parts, target, tolerance, (effort, watch), contours)
             }
-            (MixedWay::Blurred(effort), _) => {
+            (MixedMethod::Blurred(effort), _) => {
                 blurred::epsilon(parts, target, tolerance, (effort, watch))
             }
-            (MixedWay::Layers, _) => contour::layered_epsilon(parts, target, tolerance, watch),
-            (MixedWay::Lattice(effort), _) => {
+            (MixedMethod::Layers, _) => contour::layered_epsilon(parts, target, tolerance, watch),
+            (MixedMethod::Lattice(effort), _) => {
                 lattice::epsilon(parts, target, tolerance, (effort, watch))
             }
         }?;
-        Ok((bracket, way.route()))
+        Ok((bracket, method.route()))
     })
 }
 
-/// As close as any way comes.
+/// The relative width of the closest answer that any method gives.
 const CLOSEST: f64 = 1e-13;
 
 /// The pure delta at an epsilon.
 pub(super) fn delta(
-    parts: &[Part],
+    parts: &[CountedLoss],
     epsilon: f64,
     options: &Options<'_>,
     contours: &Contours,
-) -> Result<(Ends, Route), AskError> {
-    // At the largest loss or beyond nothing is left to compute, by whichever route.
-    let near_top = edge::delta_near_the_top(parts, epsilon);
-    if let Some(ends) = near_top.filter(|ends| ends.width() <= Wide::from(NOTHING)) {
+) -> Result<(DeltaBounds, Route), AskError> {
+    // At or beyond the largest loss there is nothing left to compute, on any route.
+    let near_max = near_max::delta_near_max(parts, epsilon);
+    if let Some(ends) = near_max.filter(|ends| ends.width() <= Wide::from(NOTHING)) {
         let beyond = !ends.upper.is_positive();
         return Ok((ends, if beyond { Route::Leaks } else { Route::NearLargestLoss }));
     }
-    let ways = mixed_ways(parts, Wanted::Delta, options.route)?;
+    let candidates = mixed_methods(parts, Question::Delta, options.route)?;
     let tolerance = options.tolerance.get();
-    let narrow = |ends: &Ends| ends.width() <= ends.upper * Wide::from(tolerance);
-    first_of(&ways, options, is_dear(parts), |way| match way {
-        MixedWay::NearTop => Ok((near_top.filter(narrow).ok_or(Failure::TooMuch)?, way.route())),
-        MixedWay::Listed => {
-            let ends = Listed::new(parts).map(|list| list.delta(epsilon)).filter(narrow);
-            Ok((ends.ok_or(Failure::TooMuch)?, way.route()))
+    let narrow = |ends: &DeltaBounds| ends.width() <= ends.upper * Wide::from(tolerance);
+    first_success(&candidates, options, may_take_long(parts), |method| match method {
+        MixedMethod::NearMaxSecondOrder => {
+            Ok((near_max.filter(narrow).ok_or(Failure::TooMuch)?, method.route()))
         }
-        MixedWay::Faint => {
-            let ends = faint::mu(parts).and_then(|mu| faint::delta(mu, epsilon));
+        MixedMethod::Outcomes => {
+            let ends = OutcomeList::new(parts).map(|list| list.delta(epsilon)).filter(narrow);
+            Ok((ends.ok_or(Failure::TooMuch)?, method.route()))
+        }
+        MixedMethod::SmallMu => {
+            let ends = small_mu::mu(parts).and_then(|mu| small_mu::delta(mu, epsilon));
             let ends = ends.filter(|ends| narrow(ends) || ends.width() <= Wide::from(NOTHING));
-            Ok((ends.ok_or(Failure::TooMuch)?, way.route()))
+            Ok((ends.ok_or(Failure::TooMuch)?, method.route()))
         }
-        way => by(way, parts, (epsilon, tolerance), options.watch, contours),
+        method => by(method, parts, (epsilon, tolerance), options.watch, contours),
     })
 }
 
-/// The pure delta where only an absolute width is within reach; whether it is so near zero is soon
-/// told.
+/// The pure delta where only an absolute width is within reach. A few coarse tolerances decide quickly if delta is near
+/// zero.
 pub(super) fn delta_near_zero(
-    parts: &[Part],
+    parts: &[CountedLoss],
     epsilon: f64,
     options: &Options<'_>,
-) -> Option<(Ends, Route)> {
-    let ways = mixed_ways(parts, Wanted::Delta, options.route).ok()?;
+) -> Option<(DeltaBounds, Route)> {
+    let candidates = mixed_methods(parts, Question::Delta, options.route).ok()?;
     for tolerance in [1e-2, 1e-3, 1e-4, 1e-5] {
         let contours = Contours::default();
-        let by = |way: MixedWay| by(way, parts, (epsilon, tolerance), options.watch, &contours);
-        match first_of(&ways, options, is_dear(parts), by) {
+        let by =
+            |method: MixedMethod| by(method, parts, (epsilon, tolerance), options.watch, &contours);
+        match first_success(&candidates, options, may_take_long(parts), by) {
             Ok((ends, route)) if ends.width() <= Wide::from(NEAR_ZERO) => {
                 return Some((ends, route));
             }
@@ -126,44 +131,44 @@ pub(super) fn delta_near_zero(
     None
 }
 
-/// The absolute width that is promised of answers near zero.
+/// The absolute width that is promised for answers near zero.
 pub(super) const NEAR_ZERO: f64 = 1e-12;
 
-/// A width that is nothing at all.
+/// A width that counts as zero.
 const NOTHING: f64 = 1e-25;
 
 fn by(
-    way: MixedWay,
-    parts: &[Part],
+    method: MixedMethod,
+    parts: &[CountedLoss],
     (epsilon, tolerance): (f64, f64),
     watch: Watch<'_>,
     contours: &Contours,
-) -> Result<(Ends, Route), Failure> {
-    let ends = match (way, parts) {
-        (MixedWay::Formula, [part]) => closed::delta(part, epsilon, watch),
-        // What they say was not enough.
+) -> Result<(DeltaBounds, Route), Failure> {
+    let ends = match (method, parts) {
+        (MixedMethod::Formula, [part]) => closed::delta(part, epsilon, watch),
+        // Their bounds were tried before and were not close enough.
         (
-            MixedWay::NextToTop
-            | MixedWay::NearTop
-            | MixedWay::Listed
-            | MixedWay::Faint
-            | MixedWay::Formula,
+            MixedMethod::NearMaxFirstOrder
+            | MixedMethod::NearMaxSecondOrder
+            | MixedMethod::Outcomes
+            | MixedMethod::SmallMu
+            | MixedMethod::Formula,
             _,
         ) => Err(Failure::TooMuch),
-        (MixedWay::Blurred(effort), _) => {
+        (MixedMethod::Blurred(effort), _) => {
             blurred::delta(parts, epsilon, tolerance, (effort, watch))
         }
-        (MixedWay::Layers, _) => contour::layered_delta(parts, epsilon, tolerance, watch),
-        (MixedWay::Splines(effort), _) => {
+        (MixedMethod::Layers, _) => contour::layered_delta(parts, epsilon, tolerance, watch),
+        (MixedMethod::Splines(effort), _) => {
             splines::delta(parts, epsilon, tolerance, (effort, watch))
         }
-        (MixedWay::Knots, _) => knots::delta(parts, epsilon, tolerance),
-        (MixedWay::Contour(effort), _) => {
+        (MixedMethod::Knots, _) => knots::delta(parts, epsilon, tolerance),
+        (MixedMethod::Contour(effort), _) => {
             contour::delta(parts, epsilon, tolerance, (effort, watch), contours)
         }
-        (MixedWay::Lattice(effort), _) => {
+        (MixedMethod::Lattice(effort), _) => {
             lattice::delta(parts, epsilon, tolerance, (effort, watch))
         }
     }?;
-    Ok((ends, way.route()))
+    Ok((ends, method.route()))
 }

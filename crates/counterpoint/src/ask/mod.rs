@@ -1,4 +1,4 @@
-//! The questions one can ask of a composition.
+//! Questions about a composition: its epsilon, its delta, its loss distribution, and calibration.
 
 mod account;
 mod bits;
@@ -20,62 +20,63 @@ pub use bits::{PreciseAnswer, PrecisePlan};
 pub use calibrate::{CalibrateError, Calibration, Search, Unknown, calibrate};
 pub use distribution::{LossAtom, PrivacyLoss};
 
+use crate::citation::Theorem;
 use crate::composition::{Leak, leak};
 use crate::methods::Route;
 use crate::methods::precise::PreciseError;
-use crate::quantity::{Delta, Tolerance, plain};
-use crate::source::Theorem;
-use crate::watch::{Go, Watch};
+use crate::quantity::{Delta, Tolerance, format_number};
+use crate::watch::{Control, Watch};
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::fractions::ExactError;
 use std::cell::Cell;
 
-/// How to answer.
+/// Options that control how a question is answered.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'a> {
-    /// The relative width of the bracket; absolute 1e-12 for answers near zero. If it was given it
-    /// is a promise, kept or an error that carries the best bracket. The default is an aim, and a
-    /// bracket that misses it is marked.
+    /// The relative width of the bracket; for answers near zero an absolute width of 1e-12. A tolerance that is given
+    /// is a promise: if it cannot be met, the error carries the best bracket. The default is an aim: a bracket that
+    /// misses it is marked.
     pub tolerance: Tolerance,
-    /// The route to take; the cheapest that keeps the tolerance if `None`.
+    /// The route to take; if `None`, the cheapest route that meets the tolerance.
     pub route: Option<Route>,
-    /// Who watches long work.
+    /// The callback that observes long computations and may stop them.
     pub watch: Watch<'a>,
-    /// Which ends matter.
-    pub ends: Asked,
+    /// The ends of the bracket that the caller needs.
+    pub ends: RequestedEnds,
 }
 
-/// Which ends of a bracket matter. It makes a difference for exponential mechanisms among others alone: each end is found by
-/// itself there, and one is had sooner than both.
+/// The ends of a bracket that the caller needs. This matters only for exponential mechanisms composed with others: each
+/// end is then computed separately, and one end is faster than both.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub enum Asked {
-    /// Both.
+pub enum RequestedEnds {
+    /// Both ends.
     #[default]
     Both,
-    /// The upper one alone. It may be a little further up, Rényi curves not being looked at; the lower end may be zero.
+    /// The upper end alone. It may be slightly larger, because Rényi curves are not used; the lower end may be zero.
     Upper,
-    /// The lower one alone. The upper end may be infinite, or one for delta. Which exponential mechanisms are to meet it is
-    /// sought for, unless there is an answer to a similar question: then those that met its lower end are taken.
+    /// The lower end alone. The upper end may be infinite, or one for delta. The worst exponential mechanisms are
+    /// searched for, unless the answer to a similar question is given: then the mechanisms that attained its lower end
+    /// are used.
     Lower {
         /// The answer to a similar question.
-        like: Option<Answer>,
+        similar: Option<Answer>,
     },
 }
 
 impl Options<'_> {
-    /// Asks under the same watch. Once it says stop there is no answer, even if what was stopped
-    /// is something one can do without.
+    /// Asks a question under the same watch. Once the watch says stop, the result is [`AskError::Stopped`], even if
+    /// only an optional part of the computation was stopped.
     fn until_stopped<T>(
         &self,
         ask: impl FnOnce(&Options<'_>) -> Result<T, AskError>,
     ) -> Result<T, AskError> {
         let stopped = Cell::new(false);
         let callback = |done: f64| {
-            stopped.set(stopped.get() || self.watch.at(done).is_err());
-            if stopped.get() { Go::Stop } else { Go::On }
+            stopped.set(stopped.get() || self.watch.check(done).is_err());
+            if stopped.get() { Control::Stop } else { Control::Continue }
         };
-        let answer = ask(&Options { watch: Watch::with(&callback), ..*self });
+        let answer = ask(&Options { watch: Watch::new(&callback), ..*self });
         if stopped.get() { Err(AskError::Stopped) } else { answer }
     }
 }
@@ -84,16 +85,16 @@ impl Options<'_> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Answer {
-    /// The number, as a bracket that contains it.
+    /// The bracket that contains the answer.
     pub bracket: Bracket,
-    /// How it was computed.
+    /// The method that computed the bracket.
     pub route: Route,
-    /// Which theorem licenses it.
+    /// The theorem that licenses the answer.
     pub theorem: Theorem,
-    /// Whether the bracket is wider, relatively, than was promised or aimed at.
+    /// True if the bracket is wider, relatively, than the tolerance that was promised or aimed at.
     pub wide: bool,
-    /// Which exponential mechanisms meet the lower end of an epsilon, where that is theirs: each of range
-    /// eta has two outcomes, with losses `share` eta and `share` eta - eta.
+    /// The exponential mechanisms that attain the lower end of an epsilon, if the lower end is theirs: a mechanism of
+    /// range eta has two outcomes, with losses `share` eta and `share` eta - eta.
     pub share: Option<f64>,
 }
 
@@ -103,70 +104,70 @@ impl Answer {
     }
 }
 
-/// Why there is no answer.
+/// Reasons why a question has no answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskError {
-    /// The releases leak more than the delta asked about: no finite epsilon does.
-    #[error("delta {} is below what the releases leak; the least possible is {}", plain(*.delta), plain(*.least))]
+    /// The releases leak more than the given delta, so no finite epsilon exists.
+    #[error("delta {} is below the probability of a leak; legal: at least {}", format_number(*.delta), format_number(*.least))]
     BelowLeak {
-        /// The delta that was asked about.
+        /// The given delta.
         delta: f64,
         /// The least delta with a finite epsilon, rounded up.
         least: f64,
     },
-    /// The losses have no largest one, and delta leaves no room for their tail.
+    /// The losses are unbounded, and delta leaves no room for their tail.
     #[error(
-        "at delta {} no finite epsilon exists: the losses are unbounded; legal: a larger delta",
-        plain(*.delta)
+        "at delta {} no finite epsilon exists, because the losses are unbounded; legal: a larger delta",
+        format_number(*.delta)
     )]
     Unbounded {
-        /// The delta that was asked about.
+        /// The given delta.
         delta: f64,
     },
-    /// A forced route cannot answer this question.
+    /// The requested route cannot answer this question.
     #[error("the {route} route does not apply: {reason}")]
     RouteDoesNotApply {
-        /// The route that was forced.
+        /// The requested route.
         route: Route,
-        /// Why it does not apply.
+        /// The reason why it does not apply.
         reason: String,
     },
-    /// No route keeps the tolerance on this input at a bearable cost.
-    #[error("no bracket as narrow as {} could be certified; {}", plain(*.asked), reached(*.achieved, .best.as_ref()))]
+    /// No route meets the tolerance on this input at a bearable cost.
+    #[error("no bracket as narrow as {} could be certified; {}", format_number(*.asked), describe_best(*.achieved, .best.as_ref()))]
     ToleranceNotMet {
-        /// The relative width that was asked for.
+        /// The requested relative width.
         asked: f64,
         /// The relative width that was reached.
         achieved: f64,
         /// The best answer, if there is one.
         best: Option<Answer>,
     },
-    /// There is no distribution to look at.
+    /// A loss distribution is not known.
     #[error(
         "a mechanism is known by its Rényi curve alone, or by cells, and has no loss distribution"
     )]
     NoDistribution,
-    /// A loss that cannot be asked about.
+    /// A loss outside the legal range.
     #[error("loss is {loss:?}; legal: a number from -100000 to 100000")]
     Loss {
         /// The loss.
         loss: f64,
     },
-    /// A fraction that cannot be asked about.
+    /// A fraction outside the legal range.
     #[error(transparent)]
     Fraction(#[from] ExactError),
-    /// The watcher stopped the work.
+    /// The watch stopped the computation.
     #[error("stopped before an answer was found")]
     Stopped,
 }
 
-/// What was reached, for people.
-fn reached(achieved: f64, best: Option<&Answer>) -> String {
+/// Describes the best result in an error message.
+fn describe_best(achieved: f64, best: Option<&Answer>) -> String {
     match best {
         Some(best) => format!("the best is {}, {achieved:.1e} wide", best.bracket),
         None if achieved.is_finite() => format!("the best was {achieved:.1e}"),
-        None => "none at all was found".to_owned(),
+        None => "no bracket was found".to_owned(),
     }
 }
 
@@ -192,8 +193,8 @@ impl From<PreciseError> for AskError {
     }
 }
 
-impl From<crate::watch::Stopped> for AskError {
-    fn from(_: crate::watch::Stopped) -> Self {
+impl From<crate::watch::StopRequest> for AskError {
+    fn from(_: crate::watch::StopRequest) -> Self {
         Self::Stopped
     }
 }

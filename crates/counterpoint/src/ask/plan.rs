@@ -1,17 +1,17 @@
-//! Questions about plans of real mechanisms.
+//! Questions about plans: epsilon and delta, in doubles or in arbitrary precision.
 
 use super::{
     Answer, AskError, Options, PreciseAnswer, bits, choose, curves, effort, mixed, responses,
 };
+use crate::citation::Theorem;
 use crate::composition::leak::{self, Remainder, Target};
-use crate::composition::{Composition, Guarantees, Plan, Rounded};
-use crate::ends::Ends;
+use crate::composition::{Composition, Guarantees, Plan, RoundingDirection};
+use crate::delta_bounds::DeltaBounds;
 use crate::loss::Direction;
 use crate::methods::Route;
 use crate::methods::contour::Contours;
 use crate::methods::largest::largest;
 use crate::quantity::{Bits, Delta, Epsilon};
-use crate::source::Theorem;
 use crate::watch::Watch;
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::Wide;
@@ -19,24 +19,23 @@ use counterpoint_numerics::Wide;
 impl Plan {
     /// The least epsilon at which the plan is (epsilon, delta)-private.
     ///
-    /// Where all releases have loss distributions the bracket mostly keeps the tolerance. Where
-    /// some have only Rényi curves the upper end is the best bound known and the lower end
-    /// what a mechanism with these curves may cost. Where some are known by cells the ends are those of a pair that
-    /// dominates them and of one that they dominate. A bracket that is wider than the tolerance is
-    /// marked if that was an aim, and part of an error if it was a promise.
+    /// Where all releases have loss distributions, the bracket mostly meets the tolerance. Where some have only Rényi
+    /// curves, the upper end is the best bound known and the lower end is the cost of a mechanism with these curves.
+    /// Where some are known by cells, the ends belong to a pair that dominates them and to a pair that they dominate. A
+    /// bracket wider than the tolerance is marked if the tolerance is an aim, and part of an error if it is a promise.
     ///
     /// # Errors
     /// See [`AskError`].
     pub fn epsilon(&self, delta: Delta, options: &Options<'_>) -> Result<Answer, AskError> {
-        effort::best(
+        effort::best_answer(
             options,
-            |options| self.epsilon_or_refusal(delta, options),
+            |options| self.epsilon_within_tolerance(delta, options),
             || self.worst_of(options, |one| one.cheap_epsilon(delta)),
         )
     }
 
-    /// The same, refused where the tolerance is not kept.
-    pub(super) fn epsilon_or_refusal(
+    /// The least epsilon, or an error if the tolerance is not met.
+    pub(super) fn epsilon_within_tolerance(
         &self,
         delta: Delta,
         options: &Options<'_>,
@@ -56,11 +55,11 @@ impl Plan {
         let ask = |one: &Composition, options: &Options<'_>| one.delta(epsilon, options);
         let within = |one: &Composition, delta: f64| one.is_within(epsilon.get(), delta);
         let ask = |options: &Options<'_>| worst(self.compositions.iter(), options, ask, within);
-        effort::best(options, ask, || self.worst_of(options, |one| one.cheap_delta(epsilon)))
+        effort::best_answer(options, ask, || self.worst_of(options, |one| one.cheap_delta(epsilon)))
     }
 
-    /// The same in one direction: the largest `P(S) - e^epsilon Q(S)` over all events, P being
-    /// with the person's data for [`Direction::Remove`] and without for [`Direction::Add`].
+    /// The least delta in one direction: the largest `P(S) - e^epsilon Q(S)` over all events S. P is the output with
+    /// the person's data for [`Direction::Remove`] and without it for [`Direction::Add`].
     ///
     /// # Errors
     /// See [`AskError`].
@@ -71,7 +70,7 @@ impl Plan {
         options: &Options<'_>,
     ) -> Result<Answer, AskError> {
         let towards: Vec<&Composition> = self
-            .sides()
+            .parts_by_direction()
             .into_iter()
             .map(|(remove, add)| match direction {
                 Direction::Remove => remove,
@@ -81,10 +80,10 @@ impl Plan {
         let ask = |one: &Composition, options: &Options<'_>| one.delta(epsilon, options);
         let ask =
             |options: &Options<'_>| worst(towards.iter().copied(), options, ask, |_, _| false);
-        effort::best(options, ask, || self.worst_of(options, |one| one.cheap_delta(epsilon)))
+        effort::best_answer(options, ask, || self.worst_of(options, |one| one.cheap_delta(epsilon)))
     }
 
-    /// The worst of answers that cost nothing; none where a route was asked for.
+    /// The worst of the answers that need no computation; `None` if a route was requested.
     fn worst_of(
         &self,
         options: &Options<'_>,
@@ -117,10 +116,10 @@ impl Plan {
         bits: Bits,
         watch: Watch<'_>,
     ) -> Result<PreciseAnswer, AskError> {
-        bits::epsilon_to_bits(&self.guaranteed(Route::Precise)?, delta, bits, watch)
+        bits::epsilon_to_bits(&self.guarantees_or_error(Route::Precise)?, delta, bits, watch)
     }
 
-    /// The least delta at an epsilon in arbitrary precision, to a width of 2^-bits times itself.
+    /// The least delta at an epsilon in arbitrary precision, to a relative width of 2^-bits.
     ///
     /// # Errors
     /// As [`Plan::epsilon_to_bits`].
@@ -130,25 +129,25 @@ impl Plan {
         bits: Bits,
         watch: Watch<'_>,
     ) -> Result<PreciseAnswer, AskError> {
-        bits::delta_to_bits(&self.guaranteed(Route::Precise)?, epsilon, bits, watch)
+        bits::delta_to_bits(&self.guarantees_or_error(Route::Precise)?, epsilon, bits, watch)
     }
 
-    /// Whether it is one of (epsilon, delta) guarantees alone, as the precise route wants it.
+    /// True if the plan consists of (epsilon, delta) guarantees alone, as the precise route requires.
     #[must_use]
-    pub fn is_guarantees(&self) -> bool {
+    pub fn consists_of_guarantees(&self) -> bool {
         self.guarantees().is_some()
     }
 
-    /// The (epsilon, delta) guarantees that the plan is, if doubles say exactly which.
+    /// The (epsilon, delta) guarantees of which the plan consists, if doubles represent them exactly.
     pub(crate) fn guarantees(&self) -> Option<Guarantees<'_>> {
         let [one] = self.compositions.as_slice() else { return None };
-        let above = one.guarantees(Rounded::Up).filter(|_| one.beneath.is_none())?;
-        (one.guarantees(Rounded::Down)? == above).then_some(above)
+        let above = one.guarantees(RoundingDirection::Up).filter(|_| one.lower_pair.is_none())?;
+        (one.guarantees(RoundingDirection::Down)? == above).then_some(above)
     }
 
-    /// The same, for a route that takes nothing else.
-    pub(crate) fn guaranteed(&self, route: Route) -> Result<Guarantees<'_>, AskError> {
-        self.guarantees().ok_or_else(|| choose::for_guarantees(route))
+    /// The (epsilon, delta) guarantees of the plan, or an error for a route that needs them.
+    pub(crate) fn guarantees_or_error(&self, route: Route) -> Result<Guarantees<'_>, AskError> {
+        self.guarantees().ok_or_else(|| choose::guarantees_only(route))
     }
 }
 
@@ -159,9 +158,9 @@ impl Composition {
         options: &Options<'_>,
         contours: &Contours,
     ) -> Result<Answer, AskError> {
-        if let Some(beneath) = &self.beneath {
-            let most = self.at_most().epsilon(delta, options, &Contours::default())?;
-            let least = beneath.epsilon(delta, options, &Contours::default())?;
+        if let Some(lower_pair) = &self.lower_pair {
+            let most = self.upper_composition().epsilon(delta, options, &Contours::default())?;
+            let least = lower_pair.epsilon(delta, options, &Contours::default())?;
             return Ok(between(least, most));
         }
         if let Some(answer) =
@@ -175,7 +174,7 @@ impl Composition {
         };
         options.until_stopped(|options| {
             if options.route == Some(Route::Renyi) || !self.curves.is_empty() {
-                choose::for_curves(options.route)?;
+                choose::check_curve_route(options.route)?;
                 return curves::epsilon(self, &target, options);
             }
             if let Some(answer) = curves::least_epsilon(self, &target, options) {
@@ -187,9 +186,8 @@ impl Composition {
         })
     }
 
-    /// An answer of randomized responses alone, by the routes that are for them: below from what
-    /// is rounded down, above from what is rounded up. `None` where there is more, or where the
-    /// route that was asked for is another one.
+    /// The answer for randomized responses alone, by the routes for them: the lower end from epsilons rounded down, the
+    /// upper end from epsilons rounded up. `None` if there are other losses, or another route was requested.
     fn by_responses(
         &self,
         options: &Options<'_>,
@@ -198,8 +196,8 @@ impl Composition {
         if matches!(options.route, Some(Route::Renyi | Route::Lattice)) {
             return None;
         }
-        let above = self.guarantees(Rounded::Up)?;
-        let below = self.guarantees(Rounded::Down)?;
+        let above = self.guarantees(RoundingDirection::Up)?;
+        let below = self.guarantees(RoundingDirection::Down)?;
         let most = ask(&above);
         if above == below {
             return Some(most);
@@ -207,12 +205,12 @@ impl Composition {
         Some(most.and_then(|most| Ok(between(ask(&below)?, most))))
     }
 
-    /// What the leaks leave of a delta; None if nothing.
+    /// The part of delta that the leaks leave; `None` if nothing is left.
     fn target(&self, delta: Delta) -> Result<Option<Target>, AskError> {
         match leak::remainder(&self.leaks.above, delta.get()) {
             Remainder::Negative => Err(AskError::below_leak(delta, &self.leaks.above)),
             Remainder::Zero => Ok(None),
-            // The lower end has to do with the leaks from below.
+            // The lower end of epsilon depends on the lower bounds of the leaks.
             Remainder::Positive(target) => match leak::remainder(&self.leaks.below, delta.get()) {
                 Remainder::Positive(more) => Ok(Some(Target { upper: more.upper, ..target })),
                 _ => Ok(Some(target)),
@@ -220,7 +218,7 @@ impl Composition {
         }
     }
 
-    /// The largest loss, for a delta that is all leaked.
+    /// The largest loss, for a delta that the leaks use up.
     fn largest(&self, delta: Delta) -> Result<Answer, AskError> {
         let none = AskError::Unbounded { delta: delta.get() };
         let (largest, error) =
@@ -238,19 +236,19 @@ impl Composition {
         epsilon: Epsilon,
         options: &Options<'_>,
     ) -> Result<Answer, AskError> {
-        self.delta_near(epsilon, options, &Contours::default())
+        self.delta_with_contours(epsilon, options, &Contours::default())
     }
 
-    /// The same, with the contours of earlier questions at hand.
-    pub(super) fn delta_near(
+    /// The least delta, reusing the contours of earlier questions.
+    pub(super) fn delta_with_contours(
         &self,
         epsilon: Epsilon,
         options: &Options<'_>,
         contours: &Contours,
     ) -> Result<Answer, AskError> {
-        if let Some(beneath) = &self.beneath {
-            let most = self.at_most().delta(epsilon, options)?;
-            return Ok(between(beneath.delta(epsilon, options)?, most));
+        if let Some(lower_pair) = &self.lower_pair {
+            let most = self.upper_composition().delta(epsilon, options)?;
+            return Ok(between(lower_pair.delta(epsilon, options)?, most));
         }
         if let Some(answer) =
             self.by_responses(options, |list| responses::delta(list, epsilon, options))
@@ -259,7 +257,7 @@ impl Composition {
         }
         let (ends, route, theorem) = options.until_stopped(|options| {
             if options.route == Some(Route::Renyi) || !self.curves.is_empty() {
-                choose::for_curves(options.route)?;
+                choose::check_curve_route(options.route)?;
                 return curves::delta(self, epsilon.get(), options);
             }
             if let Some(answer) = curves::least_delta(self, epsilon.get(), options) {
@@ -276,18 +274,18 @@ impl Composition {
         Ok(Answer::new(self.with_leaks(ends), route, theorem))
     }
 
-    /// A delta that is next to nothing: any bound that says so will do.
-    fn delta_near_zero(&self, epsilon: f64, options: &Options<'_>) -> Option<(Ends, Route)> {
+    /// A delta that is nearly zero; any upper bound that shows this is enough.
+    fn delta_near_zero(&self, epsilon: f64, options: &Options<'_>) -> Option<(DeltaBounds, Route)> {
         let nothing = |upper: &Wide| *upper <= Wide::from(mixed::NEAR_ZERO);
         if options.route.is_none()
             && let Some(upper) = curves::renyi_delta(self, epsilon).filter(nothing)
         {
-            return Some((Ends::new(Wide::ZERO, upper), Route::Renyi));
+            return Some((DeltaBounds::new(Wide::ZERO, upper), Route::Renyi));
         }
         mixed::delta_near_zero(&self.losses, epsilon, options)
     }
 
-    pub(super) fn with_leaks(&self, ends: Ends) -> Bracket {
+    pub(super) fn with_leaks(&self, ends: DeltaBounds) -> Bracket {
         let lower = leak::with_leaks(&self.leaks.below, ends.lower, ends.lower).lower;
         let upper = leak::with_leaks(&self.leaks.above, ends.upper, ends.upper).upper;
         Bracket { lower: lower.min(upper), upper }
@@ -298,19 +296,19 @@ impl Composition {
         curves::renyi_epsilon(self, &target)
     }
 
-    /// Whether it is easily shown to be (epsilon, delta)-private.
+    /// True if a quick test shows that the composition is (epsilon, delta)-private.
     pub(crate) fn is_within(&self, epsilon: f64, delta: f64) -> bool {
         let target = Delta::new(delta).ok().and_then(|delta| self.target(delta).ok()?);
         target.is_some_and(|target| curves::is_within(self, epsilon, &target))
     }
 
-    /// An epsilon that is enough, by the largest losses or by Rényi curves.
+    /// An upper bound on epsilon, by the largest losses or by Rényi curves.
     fn cheap_epsilon(&self, delta: Delta) -> Option<Answer> {
         let target = self.target(delta).ok()?;
         let by_curves = target
             .and_then(|target| curves::concentrated_epsilon(self, &target))
             .map(|upper| Answer::new(Bracket { lower: 0.0, upper }, Route::Renyi, Theorem::Renyi));
-        // What leaks is delta's; at the largest loss nothing else is left.
+        // The leaks are part of delta; at the largest loss nothing else is left.
         let by_largest = self.largest(delta).ok().map(|answer| {
             let bracket = Bracket { lower: 0.0, ..answer.bracket };
             Answer { bracket, ..answer }
@@ -319,21 +317,21 @@ impl Composition {
         both.reduce(|a, b| if b.bracket.upper < a.bracket.upper { b } else { a })
     }
 
-    /// A delta that is enough, by Rényi curves: between that and what leaks.
+    /// A bracket of delta, between the leaks and the bound by Rényi curves.
     fn cheap_delta(&self, epsilon: Epsilon) -> Option<Answer> {
         let upper = curves::renyi_delta(self, epsilon.get())?;
-        let bracket = self.with_leaks(Ends::new(Wide::ZERO, upper));
+        let bracket = self.with_leaks(DeltaBounds::new(Wide::ZERO, upper));
         Some(Answer::new(bracket, Route::Renyi, Theorem::Renyi))
     }
 
     pub(crate) fn renyi_delta(&self, epsilon: Epsilon) -> Option<f64> {
         let upper = curves::renyi_delta(self, epsilon.get())?;
-        Some(self.with_leaks(Ends::new(Wide::ZERO, upper)).upper)
+        Some(self.with_leaks(DeltaBounds::new(Wide::ZERO, upper)).upper)
     }
 }
 
-/// The worst of the compositions: each end the largest of its kind. A route that was asked for may
-/// give none on some of them, but must give the worst.
+/// The worst of the compositions: each end is the largest of its kind. A requested route may have no answer for some of
+/// them, but must give the worst.
 pub(super) fn worst<V: Copy>(
     views: impl Iterator<Item = V>,
     options: &Options<'_>,
@@ -343,7 +341,7 @@ pub(super) fn worst<V: Copy>(
     let (mut worst, mut refused) = (None, Vec::new());
     let mut refusal = AskError::Stopped;
     for view in views {
-        // What is no worse than an answer that is known needs no answer of its own.
+        // A composition that is no worse than a known answer needs no answer of its own.
         let known = worst.as_ref().filter(|_| options.route.is_none());
         if known.is_some_and(|known: &Answer| within(view, known.bracket.lower)) {
             continue;
@@ -377,7 +375,7 @@ fn worse(one: Option<Answer>, answer: Answer) -> Answer {
     Answer { bracket: Bracket { lower, ..most.bracket }, ..most }
 }
 
-/// Below what dominates, above what is dominated.
+/// The lower end of the dominated pair's answer with the upper end of the dominating pair's.
 fn between(below: Answer, above: Answer) -> Answer {
     let lower = below.bracket.lower.min(above.bracket.upper);
     Answer { bracket: Bracket { lower, upper: above.bracket.upper }, ..above }

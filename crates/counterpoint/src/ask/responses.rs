@@ -1,19 +1,17 @@
-//! Randomized responses and leaks alone: the least epsilon and delta of (epsilon, delta)
-//! guarantees, whatever mechanisms with these were run (MV Theorem 1.5).
+//! Randomized responses and leaks alone: the least epsilon and delta of (epsilon, delta) guarantees, for all mechanisms
+//! that have them (MV Theorem 1.5).
 
-use super::choose::{ResponseWay, Wanted, first_of, response_ways};
+use super::choose::{Question, ResponseMethod, first_success, response_methods};
 use super::{Answer, AskError, Options, bits};
+use crate::citation::Theorem;
 use crate::composition::leak::{self, Remainder, Target};
 use crate::composition::{Factor, Guarantees};
-use crate::ends::Ends;
-use crate::methods::responses::exact::Exact;
-use crate::methods::responses::{
-    is_at_the_top, largest_error, largest_loss, near_top, two_lattices,
-};
+use crate::delta_bounds::DeltaBounds;
+use crate::methods::responses::exact::ExactMethod;
+use crate::methods::responses::{is_at_max, largest_error, largest_loss, near_max, two_lattices};
 use crate::methods::saddle::Cumulant;
 use crate::methods::{Failure, Route, tail};
 use crate::quantity::{Delta, Epsilon};
-use crate::source::Theorem;
 use crate::watch::Watch;
 use counterpoint_numerics::Bracket;
 
@@ -41,12 +39,12 @@ pub(super) fn delta(
     epsilon: Epsilon,
     options: &Options<'_>,
 ) -> Result<Answer, AskError> {
-    let at_the_top = is_at_the_top(&guarantees.factors, epsilon.get());
-    if options.route == Some(Route::Precise) && !at_the_top {
+    let is_at_max = is_at_max(&guarantees.factors, epsilon.get());
+    if options.route == Some(Route::Precise) && !is_at_max {
         return bits::delta_bracket(guarantees, epsilon, options.watch);
     }
-    let (Ends { lower, upper }, route) = if at_the_top {
-        (Ends::ZERO, Route::Leaks)
+    let (DeltaBounds { lower, upper }, route) = if is_at_max {
+        (DeltaBounds::ZERO, Route::Leaks)
     } else {
         pure_delta(&guarantees.factors, epsilon.get(), options)?
     };
@@ -72,19 +70,19 @@ pub(super) fn pure_epsilon(
     options: &Options<'_>,
 ) -> Result<(Bracket, Route), AskError> {
     let (tolerance, watch) = (options.tolerance.get(), options.watch);
-    let ways = response_ways(factors, Wanted::Epsilon, options.route)?;
-    first_of(
-        &ways,
+    let candidates = response_methods(factors, Question::Epsilon, options.route)?;
+    first_success(
+        &candidates,
         options,
         |_| false,
-        |way| match way {
-            ResponseWay::NearTop(most) => {
-                let bracket = near_top::epsilon(factors, target, most).ok_or(Failure::TooMuch)?;
+        |method| match method {
+            ResponseMethod::NearMax(most) => {
+                let bracket = near_max::epsilon(factors, target, most).ok_or(Failure::TooMuch)?;
                 let narrow = bracket.relative_width() <= tolerance;
                 narrow.then_some((bracket, Route::NearLargestLoss)).ok_or(Failure::TooMuch)
             }
-            ResponseWay::Exact(route) => exact_epsilon(factors, target, route, watch),
-            ResponseWay::Lattices(method, work) => {
+            ResponseMethod::Exact(route) => exact_epsilon(factors, target, route, watch),
+            ResponseMethod::Lattices(method, work) => {
                 two_lattices::epsilon(factors, target, tolerance, (method, work), watch)
             }
         },
@@ -97,7 +95,7 @@ fn exact_epsilon(
     route: Route,
     watch: Watch<'_>,
 ) -> Result<(Bracket, Route), Failure> {
-    let mut exact = Exact::new(factors, route, &watch)?;
+    let mut exact = ExactMethod::new(factors, route, &watch)?;
     let saddle = Cumulant::new(factors).at_ln_delta(target.upper.ln_estimate());
     let guess = exact.first_guess(target, saddle.epsilon)?;
     let largest = exact.largest();
@@ -110,23 +108,23 @@ pub(super) fn pure_delta(
     factors: &[Factor],
     epsilon: f64,
     options: &Options<'_>,
-) -> Result<(Ends, Route), AskError> {
+) -> Result<(DeltaBounds, Route), AskError> {
     let (tolerance, watch) = (options.tolerance.get(), options.watch);
-    let ways = response_ways(factors, Wanted::Delta, options.route)?;
-    first_of(
-        &ways,
+    let candidates = response_methods(factors, Question::Delta, options.route)?;
+    first_success(
+        &candidates,
         options,
         |_| false,
-        |way| match way {
-            ResponseWay::NearTop(most) => {
-                let ends = near_top::delta(factors, epsilon, most).ok_or(Failure::TooMuch)?;
+        |method| match method {
+            ResponseMethod::NearMax(most) => {
+                let ends = near_max::delta(factors, epsilon, most).ok_or(Failure::TooMuch)?;
                 Ok((ends, Route::NearLargestLoss))
             }
-            ResponseWay::Exact(route) => {
-                let mut exact = Exact::new(factors, route, &watch)?;
+            ResponseMethod::Exact(route) => {
+                let mut exact = ExactMethod::new(factors, route, &watch)?;
                 Ok((exact.tail(epsilon, &watch)?.delta(epsilon), route))
             }
-            ResponseWay::Lattices(method, work) => {
+            ResponseMethod::Lattices(method, work) => {
                 two_lattices::delta(factors, epsilon, tolerance, (method, work), watch)
             }
         },

@@ -1,81 +1,81 @@
-//! Releases put together: what they show in each direction, equal losses as one.
+//! Collects releases: their losses in each direction, with equal losses counted together.
 
-use super::{Composition, Leaks, Part, Rounded, Times, factors};
+use super::{Composition, CountedLoss, Leaks, RoundingDirection, WithCount, factors};
 use crate::laws::{Direction, Gaussian};
-use crate::loss::{self, Curve, LossError, Meaning};
+use crate::loss::{self, Curve, LossError, PairLoss};
 use crate::mechanism::{Adjacency, Release};
-use crate::quantity::{Epsilon, Group, plain};
+use crate::quantity::{Epsilon, GroupSize, format_number};
 use counterpoint_numerics::Dd;
 use std::sync::Arc;
 
-/// The most releases that are put together, counts included.
+/// The largest number of releases, counts included.
 const MOST_RELEASES: u64 = 1_000_000_000_000_000;
-/// The most that epsilons may add up to.
+/// The largest sum of epsilons.
 const MOST_EPSILON: f64 = 1e12;
 
-/// Why releases could not be put together.
+/// The reason why releases cannot be composed.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompositionError {
-    /// There is nothing to compose.
+    /// A list without releases.
     #[error("there are no releases; legal: at least one")]
     Empty,
-    /// The counts add up to too much.
+    /// Counts whose sum is too large.
     #[error("the counts add up to {total}; legal: at most 10^15 in all")]
     TooMany {
-        /// What they add up to, at least.
+        /// A lower bound on their sum.
         total: u64,
     },
-    /// The epsilons add up to too much to tell neighbouring answers apart.
-    #[error("the epsilons add up to {}; legal: at most 10^12 in all", plain(*.total))]
+    /// Epsilons whose sum is so large that doubles cannot tell neighbouring answers apart.
+    #[error("the epsilons add up to {}; legal: at most 10^12 in all", format_number(*.total))]
     TooLarge {
-        /// What they add up to.
+        /// Their sum.
         total: f64,
     },
 }
 
-/// Losses in the making: what they are at most and, where that differs for any of them, at least.
+/// Collected losses: those of the pairs for the upper bounds and, where any differ, those of the lower pairs.
 #[derive(Default)]
-pub(super) struct Gathered {
-    most: Sides,
-    least: Sides,
+pub(super) struct LossCollection {
+    most: LossesByDirection,
+    least: LossesByDirection,
     differ: bool,
 }
 
-/// Those that are the same in both directions, and the others by direction.
+/// Losses that are the same in both directions, and the others by direction.
 #[derive(Default)]
-struct Sides {
-    both: Side,
-    remove: Side,
-    add: Side,
+struct LossesByDirection {
+    both: DirectionLosses,
+    remove: DirectionLosses,
+    add: DirectionLosses,
 }
 
-/// Losses of one direction.
+/// Losses in one direction.
 #[derive(Default)]
-struct Side {
+struct DirectionLosses {
     releases: u64,
-    /// From below and from above.
-    leaks: Vec<Times<(f64, f64)>>,
-    losses: Vec<Part>,
-    curves: Vec<Times<Curve>>,
+    /// Leaks from below and from above.
+    leaks: Vec<WithCount<(f64, f64)>>,
+    losses: Vec<CountedLoss>,
+    curves: Vec<WithCount<Curve>>,
 }
 
-impl Gathered {
+impl LossCollection {
     pub(super) fn add(
         &mut self,
         release: &Release,
         adjacency: Option<Adjacency>,
-        group: Group,
+        group: GroupSize,
     ) -> Result<(), LossError> {
         let count = release.count.get();
-        let (mut meaning, mirrored) = loss::both(release, adjacency, group)?;
-        let beneath = meaning.beneath.take();
-        self.differ |= beneath.is_some();
-        let least = beneath.map_or_else(|| meaning.clone(), |beneath| *beneath);
+        let (mut pair_loss, mirrored) = loss::release_losses(release, adjacency, group)?;
+        let lower_pair = pair_loss.lower_pair.take();
+        self.differ |= lower_pair.is_some();
+        let least = lower_pair.map_or_else(|| pair_loss.clone(), |lower_pair| *lower_pair);
         let least_mirrored = mirrored
             .as_ref()
-            .map(|mirrored| mirrored.beneath.as_deref().unwrap_or(mirrored).clone());
-        self.most.add(meaning, mirrored, count);
+            .map(|mirrored| mirrored.lower_pair.as_deref().unwrap_or(mirrored).clone());
+        self.most.add(pair_loss, mirrored, count);
         self.least.add(least, least_mirrored, count);
         Ok(())
     }
@@ -85,18 +85,18 @@ impl Gathered {
     }
 }
 
-impl Sides {
-    fn add(&mut self, meaning: Meaning, mirrored: Option<Meaning>, count: u64) {
+impl LossesByDirection {
+    fn add(&mut self, pair_loss: PairLoss, mirrored: Option<PairLoss>, count: u64) {
         match mirrored {
-            None => self.both.add(meaning, count),
+            None => self.both.add(pair_loss, count),
             Some(mirrored) => {
-                self.remove.add(meaning, count);
+                self.remove.add(pair_loss, count);
                 self.add.add(mirrored, count);
             }
         }
     }
 
-    fn of(&self, direction: Direction) -> [&Side; 2] {
+    fn of(&self, direction: Direction) -> [&DirectionLosses; 2] {
         match direction {
             Direction::Remove => [&self.both, &self.remove],
             Direction::Add => [&self.both, &self.add],
@@ -104,41 +104,41 @@ impl Sides {
     }
 }
 
-impl Side {
-    fn add(&mut self, meaning: Meaning, count: u64) {
+impl DirectionLosses {
+    fn add(&mut self, pair_loss: PairLoss, count: u64) {
         self.releases = self.releases.saturating_add(count);
-        if meaning.leak.1 > 0.0 {
-            self.leaks.push(Times { each: meaning.leak, count });
+        if pair_loss.leak.1 > 0.0 {
+            self.leaks.push(WithCount { each: pair_loss.leak, count });
         }
-        self.losses.extend(meaning.loss.map(|each| Times { each, count }));
-        for (each, times) in meaning.also {
-            self.losses.push(Times { each, count: count.saturating_mul(times) });
+        self.losses.extend(pair_loss.loss.map(|each| WithCount { each, count }));
+        for (each, times) in pair_loss.further_losses {
+            self.losses.push(WithCount { each, count: count.saturating_mul(times) });
         }
-        self.curves.extend(meaning.curve.map(|each| Times { each, count }));
+        self.curves.extend(pair_loss.curve.map(|each| WithCount { each, count }));
     }
 }
 
 impl Composition {
-    /// What the releases about all of the data and about one part show.
+    /// Composes the releases about all of the data with those about one part.
     pub(super) fn new(
-        everywhere: &Gathered,
-        own: &Gathered,
+        everywhere: &LossCollection,
+        own: &LossCollection,
         direction: Direction,
         partition: Option<Arc<str>>,
     ) -> Result<Self, CompositionError> {
-        let all = |of: fn(&Gathered) -> &Sides| {
+        let all = |of: fn(&LossCollection) -> &LossesByDirection| {
             [of(everywhere).of(direction), of(own).of(direction)].concat()
         };
         let mut whole = Self::of(&all(|gathered| &gathered.most), direction, partition.clone())?;
         if everywhere.differ || own.differ {
             let least = Self::of(&all(|gathered| &gathered.least), direction, partition)?;
-            whole.beneath = Some(Box::new(least));
+            whole.lower_pair = Some(Box::new(least));
         }
         Ok(whole)
     }
 
     fn of(
-        sides: &[&Side],
+        sides: &[&DirectionLosses],
         direction: Direction,
         partition: Option<Arc<str>>,
     ) -> Result<Self, CompositionError> {
@@ -146,23 +146,23 @@ impl Composition {
         if total > MOST_RELEASES {
             return Err(CompositionError::TooMany { total });
         }
-        let losses = together(sides.iter().flat_map(|side| &side.losses).cloned().collect());
-        is_bearable(&losses)?;
+        let losses = merge_losses(sides.iter().flat_map(|side| &side.losses).cloned().collect());
+        check_total_epsilon(&losses)?;
         let leaks = |end: fn(&(f64, f64)) -> f64| {
             let all = sides.iter().flat_map(|side| &side.leaks);
-            let ends = all.map(|leak| Times { each: end(&leak.each), count: leak.count });
+            let ends = all.map(|leak| WithCount { each: end(&leak.each), count: leak.count });
             sorted(ends.filter(|leak| leak.each > 0.0).collect())
         };
         let leaks = Leaks { below: leaks(|ends| ends.0), above: leaks(|ends| ends.1) };
         let curves = sides.iter().flat_map(|side| &side.curves).cloned().collect();
-        Ok(Self { direction, partition, leaks, losses, curves, beneath: None })
+        Ok(Self { direction, partition, leaks, losses, curves, lower_pair: None })
     }
 }
 
-/// Whether the sum of the responses' epsilons can be told from its neighbours.
-fn is_bearable(losses: &[Part]) -> Result<(), CompositionError> {
-    let end = losses.partition_point(|part| part.law().guarantee().is_some());
-    let largest = factors(&losses[..end], Rounded::Up).unwrap_or_default();
+/// Checks that the sum of the responses' epsilons is small enough to tell neighbouring doubles apart.
+fn check_total_epsilon(losses: &[CountedLoss]) -> Result<(), CompositionError> {
+    let end = losses.partition_point(|part| part.law().response_epsilon().is_some());
+    let largest = factors(&losses[..end], RoundingDirection::Up).unwrap_or_default();
     if let Some(most) = largest.last().filter(|factor| Epsilon::new(factor.each).is_err()) {
         return Err(CompositionError::TooLarge { total: most.each });
     }
@@ -171,25 +171,29 @@ fn is_bearable(losses: &[Part]) -> Result<(), CompositionError> {
 }
 
 /// Sorts by value and adds up the counts of equal values.
-pub(crate) fn sorted(mut list: Vec<Times<f64>>) -> Vec<Times<f64>> {
+pub(crate) fn sorted(mut list: Vec<WithCount<f64>>) -> Vec<WithCount<f64>> {
     list.sort_by(|a, b| a.each.total_cmp(&b.each));
-    list.dedup_by(|next, kept| merged(next, kept, |a, b| a.to_bits() == b.to_bits()));
+    list.dedup_by(|next, kept| merge_counts(next, kept, |a, b| a.to_bits() == b.to_bits()));
     list
 }
 
-/// Sorts losses and adds up the counts of equal ones, and Gaussians to one, exactly.
-fn together(mut list: Vec<Part>) -> Vec<Part> {
+/// Sorts losses, adds up the counts of equal ones, and replaces Gaussians by one, exactly.
+fn merge_losses(mut list: Vec<CountedLoss>) -> Vec<CountedLoss> {
     list.sort_by(|a, b| a.each.compared(&b.each));
-    list.dedup_by(|next, kept| merged(next, kept, |a, b| a == b));
-    let normal = |part: &Part| Some(part.law().normal()? * part.count as f64);
+    list.dedup_by(|next, kept| merge_counts(next, kept, |a, b| a == b));
+    let normal = |part: &CountedLoss| Some(part.law().normal_square()? * part.count as f64);
     let square = list.iter().filter_map(normal).fold(Dd::ZERO, |sum, square| sum + square);
     list.retain(|part| normal(part).is_none());
     with_gaussian(&mut list, square);
     list
 }
 
-/// Adds one to the other if they are the same.
-fn merged<T>(next: &Times<T>, kept: &mut Times<T>, same: impl Fn(&T, &T) -> bool) -> bool {
+/// Adds the count of `next` to that of `kept` if both are the same.
+fn merge_counts<T>(
+    next: &WithCount<T>,
+    kept: &mut WithCount<T>,
+    same: impl Fn(&T, &T) -> bool,
+) -> bool {
     let same = same(&next.each, &kept.each);
     if same {
         kept.count += next.count;
@@ -197,10 +201,10 @@ fn merged<T>(next: &Times<T>, kept: &mut Times<T>, same: impl Fn(&T, &T) -> bool
     same
 }
 
-/// Puts a Gaussian with this square in its place, if it is more than nothing.
-pub(crate) fn with_gaussian(list: &mut Vec<Part>, square: Dd) {
+/// Inserts a Gaussian with this squared mean in its place, unless it is zero.
+pub(crate) fn with_gaussian(list: &mut Vec<CountedLoss>, square: Dd) {
     if square.is_positive() {
-        let one = Part { each: Gaussian { square }.into(), count: 1 };
+        let one = CountedLoss { each: Gaussian { square }.into(), count: 1 };
         let place = list.partition_point(|part| part.each.compared(&one.each).is_lt());
         list.insert(place, one);
     }

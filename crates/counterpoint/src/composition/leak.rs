@@ -1,9 +1,8 @@
-//! What the leaks take, and what they leave for the finite losses.
+//! Leaks, and the part of a delta that they leave for the finite losses.
 //!
-//! With all leaks removed the composition has the pure profile; then
-//! `delta = 1 - prod(1 - d_i) (1 - pure)` (MV equation 1.2). Everything is kept in
-//! logarithms, `g = -ln(1 - delta)`, so that nothing cancels unless delta and the
-//! leak really are close; where they are, arbitrary precision decides.
+//! With all leaks removed the composition has the pure profile; then `delta = 1 - prod(1 - d_i) (1 - pure)` (MV
+//! equation 1.2). All numbers are kept as logarithms, `g = -ln(1 - delta)`, so that nothing cancels unless delta and
+//! the leak are close; then arbitrary precision decides.
 
 use crate::composition::Leak;
 use counterpoint_numerics::Bracket;
@@ -11,30 +10,30 @@ use counterpoint_numerics::{Dd, STEP, Wide};
 use dashu_float::FBig;
 use dashu_float::round::mode::HalfEven;
 
-/// A positive number known to a tiny relative error.
+/// A positive number between two bounds of a tiny relative distance.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
     pub(crate) lower: Wide,
     pub(crate) upper: Wide,
 }
 
-/// What a delta leaves for the finite losses.
+/// The part of a delta that the leaks leave for the finite losses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Remainder {
-    /// Less than nothing: no finite epsilon exists.
+    /// The leak exceeds delta: no finite epsilon exists.
     Negative,
-    /// Exactly nothing: only the largest loss will do.
+    /// The leak equals delta: only the largest loss is an answer.
     Zero,
-    /// The pure delta that may be reached.
+    /// The pure delta that the finite losses may have.
     Positive(Target),
 }
 
-/// Relative error of the logarithms below: 2^-91.
+/// The relative error of the logarithms below: 2^-91.
 const LOG_ERROR: f64 = 8.0 * STEP;
-/// The logarithms' difference is trusted while its relative error stays below this.
+/// The difference of the logarithms is used while its relative error is below this.
 const TRUSTED: f64 = 1e-20;
 
-/// -ln(1 - delta): relative error below 2^-93.
+/// Returns -ln(1 - delta), with a relative error below 2^-93.
 fn minus_ln_keep(delta: f64) -> Wide {
     if delta < 1e-50 {
         Wide::from(delta)
@@ -45,7 +44,7 @@ fn minus_ln_keep(delta: f64) -> Wide {
     }
 }
 
-/// 1 - e^-x for positive x: relative error below 2^-93 beside that of x.
+/// Returns 1 - e^-x for positive x, with a relative error below 2^-93 beside that of x.
 fn one_minus_exp(x: Wide) -> Wide {
     if x < Wide::from(1e-50) {
         x
@@ -56,15 +55,14 @@ fn one_minus_exp(x: Wide) -> Wide {
     }
 }
 
-/// -ln of the probability that nothing leaks.
+/// Returns -ln of the probability that nothing leaks.
 fn minus_ln_kept(leaks: &[Leak]) -> Wide {
     leaks.iter().fold(Wide::ZERO, |sum, leak| {
         sum + minus_ln_keep(leak.each) * Wide::from(leak.count as f64)
     })
 }
 
-/// The least delta that has a finite epsilon: the leak itself, as the smallest
-/// double that is not below it.
+/// Returns the least delta with a finite epsilon: the smallest double that is at least the leak.
 pub(crate) fn least_delta(leaks: &[Leak]) -> f64 {
     let nearest = one_minus_exp(minus_ln_kept(leaks)).estimate();
     let candidates = [nearest.next_down().max(0.0), nearest, nearest.next_up()];
@@ -72,7 +70,7 @@ pub(crate) fn least_delta(leaks: &[Leak]) -> f64 {
     candidates.into_iter().find(enough).unwrap_or(nearest.next_up().next_up()).min(1.0)
 }
 
-/// What is left of a delta once the leaks are paid.
+/// Returns the part of a delta that the leaks leave.
 pub(crate) fn remainder(leaks: &[Leak], delta: f64) -> Remainder {
     if leaks.is_empty() {
         return positive(Wide::from(delta), 0.0);
@@ -101,13 +99,12 @@ pub(crate) fn positive(pure: Wide, error: f64) -> Remainder {
     })
 }
 
-type Big = FBig<HalfEven, 2>;
+type HalfEvenFloat = FBig<HalfEven, 2>;
 
-/// The same by arbitrary precision, for a delta very near the leak.
+/// Computes the remainder of a delta very near the leak, in arbitrary precision.
 ///
-/// Each 1 - d_i is an odd number over 2^s_i, so their product is an odd number over
-/// 2^(sum s_i). It can equal 1 - delta only if that sum is at most 1074, and is then
-/// computed exactly. If it differs, enough bits tell by how much.
+/// Each 1 - d_i is an odd number over 2^s_i, so their product is an odd number over 2^(sum s_i). It can equal 1 - delta
+/// only if that sum is at most 1074, and is then computed exactly. If it differs, enough bits determine the difference.
 fn precise_remainder(leaks: &[Leak], delta: f64) -> Remainder {
     let bits: u64 = leaks.iter().fold(0, |sum, leak| {
         sum.saturating_add(leak.count.saturating_mul(denominator_bits(leak.each)))
@@ -135,11 +132,11 @@ fn precise_remainder(leaks: &[Leak], delta: f64) -> Remainder {
         }
         precision *= 4;
     }
-    // Nearer than any precision worth paying for: refuse, which is safe.
+    // The difference is smaller than any affordable precision can tell. Refusing the delta is safe.
     Remainder::Negative
 }
 
-/// s in delta = odd / 2^s; positive for 0 < delta < 1.
+/// Returns s, where delta is an odd number over 2^s; positive for 0 < delta < 1.
 fn denominator_bits(delta: f64) -> u64 {
     let bits = delta.to_bits();
     let field = bits >> 52;
@@ -149,17 +146,17 @@ fn denominator_bits(delta: f64) -> u64 {
     exponent - u64::from(mantissa.trailing_zeros())
 }
 
-fn big(x: f64, precision: usize) -> Big {
-    Big::try_from(x).unwrap_or(Big::ZERO).with_precision(precision).value()
+fn big(x: f64, precision: usize) -> HalfEvenFloat {
+    HalfEvenFloat::try_from(x).unwrap_or(HalfEvenFloat::ZERO).with_precision(precision).value()
 }
 
-/// The exponent of the leading bit.
-fn top_exponent(x: &Big) -> i64 {
+/// Returns the exponent of the leading bit.
+fn top_exponent(x: &HalfEvenFloat) -> i64 {
     x.repr().digits() as i64 + x.repr().exponent() as i64
 }
 
-/// A big number as a `Wide`: relative error below 2^-105.
-pub(crate) fn to_wide(x: &Big) -> Wide {
+/// Converts a big number to a `Wide`, with a relative error below 2^-105.
+pub(crate) fn to_wide(x: &HalfEvenFloat) -> Wide {
     let exponent = x.repr().exponent() + x.repr().digits() as isize;
     let near_one = x.clone() >> exponent;
     let hi = near_one.to_f64().value();
@@ -167,7 +164,7 @@ pub(crate) fn to_wide(x: &Big) -> Wide {
     Wide::new(Dd::sum(hi, lo), exponent as i64)
 }
 
-/// The delta of the whole, given the pure delta as lower and upper end.
+/// Returns the delta of leaks and finite losses together, from bounds on the pure delta.
 pub(crate) fn with_leaks(leaks: &[Leak], lower: Wide, upper: Wide) -> Bracket {
     if leaks.is_empty() {
         return Bracket { lower: lower.lower(0.0), upper: upper.upper(0.0).min(1.0) };

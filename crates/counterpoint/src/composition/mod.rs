@@ -1,4 +1,4 @@
-//! What questions are put to: the losses of all releases together, as plain data. Counts are
+//! The composition of all releases: their losses together, as plain data from which questions are answered. Counts are
 //! applied here and nowhere else.
 
 mod gather;
@@ -10,51 +10,49 @@ pub(crate) use gather::{sorted, with_gaussian};
 pub use plan::{Plan, PlanError};
 
 use crate::laws::{Direction, Law, Loss};
-use crate::loss::{Curve, bracketed};
+use crate::loss::{Curve, enclosing_doubles};
 use std::sync::Arc;
 
-/// So many of the same.
+/// A thing with a count.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Times<T> {
+pub(crate) struct WithCount<T> {
     pub(crate) each: T,
     pub(crate) count: u64,
 }
 
-/// Equal randomized responses: the finite part of the losses of (epsilon, delta)
-/// guarantees, each epsilon positive. Leaky randomized response dominates every mechanism with
-/// its guarantee (MV Lemma 3.2, KOV section IV): with probability delta the loss is infinite,
-/// otherwise it is `+epsilon` with probability `e^epsilon/(1+e^epsilon)` and `-epsilon` with the
-/// rest.
-pub(crate) type Factor = Times<f64>;
+/// Equal randomized responses: the finite part of the losses of (epsilon, delta) guarantees, each epsilon positive.
+/// Leaky randomized response dominates every mechanism with its guarantee (MV Lemma 3.2, KOV section IV): with
+/// probability delta the loss is infinite, otherwise it is `+epsilon` with probability `e^epsilon/(1+e^epsilon)` and
+/// `-epsilon` with the remaining probability.
+pub(crate) type Factor = WithCount<f64>;
 
 /// Equal leaks, each of a positive probability.
-pub(crate) type Leak = Times<f64>;
+pub(crate) type Leak = WithCount<f64>;
 
 /// Equal losses.
-pub(crate) type Part = Times<Loss>;
+pub(crate) type CountedLoss = WithCount<Loss>;
 
-impl Part {
-    /// What the law of each can say.
+impl CountedLoss {
+    /// The law of each loss.
     pub(crate) fn law(&self) -> &dyn Law {
         self.each.law()
     }
 }
 
-/// What all releases together show in one direction on one part of the data. Equal ones are
-/// together, in an order that the releases' order, splitting a count or releases that promise
-/// (0, 0) do not change.
+/// The composition of all releases in one direction on one part of the data. Equal losses are counted together. The
+/// order of the losses does not depend on the order of the releases, on split counts, or on (0, 0) releases.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Composition {
     pub(crate) direction: Direction,
     pub(crate) partition: Option<Arc<str>>,
     pub(crate) leaks: Leaks,
-    /// The finite losses; Gaussians as one.
-    pub(crate) losses: Vec<Part>,
-    /// Those without a loss distribution.
-    pub(crate) curves: Vec<Times<Curve>>,
-    /// What it is at least, where some releases are only known to lie between two pairs; all else here is
-    /// what it is at most.
-    pub(crate) beneath: Option<Box<Composition>>,
+    /// The finite losses; all Gaussians are one loss.
+    pub(crate) losses: Vec<CountedLoss>,
+    /// The Rényi curves of releases without a known law.
+    pub(crate) curves: Vec<WithCount<Curve>>,
+    /// The composition of the lower pairs, where some releases are only known to lie between two pairs. The other
+    /// fields are then the composition of the upper pairs.
+    pub(crate) lower_pair: Option<Box<Composition>>,
 }
 
 /// Leaks rounded down and rounded up, by increasing probability.
@@ -64,61 +62,61 @@ pub(crate) struct Leaks {
     pub(crate) above: Vec<Leak>,
 }
 
-/// Which way numbers between two doubles are rounded.
+/// The direction in which numbers are rounded to doubles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rounded {
+pub(crate) enum RoundingDirection {
     Down,
     Up,
 }
 
-/// Randomized responses and leaks, rounded: (epsilon, delta) guarantees taken apart.
+/// Rounded (epsilon, delta) guarantees, separated into randomized responses and leaks.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Guarantees<'a> {
-    /// By increasing epsilon.
+    /// The responses, by increasing epsilon.
     pub(crate) factors: Vec<Factor>,
-    /// By increasing probability.
+    /// The leaks, by increasing probability.
     pub(crate) leaks: &'a [Leak],
 }
 
 impl Leaks {
-    pub(crate) fn rounded(&self, rounded: Rounded) -> &[Leak] {
+    pub(crate) fn rounded(&self, rounded: RoundingDirection) -> &[Leak] {
         match rounded {
-            Rounded::Down => &self.below,
-            Rounded::Up => &self.above,
+            RoundingDirection::Down => &self.below,
+            RoundingDirection::Up => &self.above,
         }
     }
 }
 
 impl Composition {
-    /// What it is at least.
-    pub(crate) fn at_least(&self) -> &Self {
-        self.beneath.as_deref().unwrap_or(self)
+    /// The composition that lower bounds are computed from.
+    pub(crate) fn lower_composition(&self) -> &Self {
+        self.lower_pair.as_deref().unwrap_or(self)
     }
 
-    /// What it is at most, alone.
-    pub(crate) fn at_most(&self) -> Self {
-        Self { beneath: None, ..self.clone() }
+    /// The composition that upper bounds are computed from, without the lower pairs.
+    pub(crate) fn upper_composition(&self) -> Self {
+        Self { lower_pair: None, ..self.clone() }
     }
 
-    /// The guarantees that this is, if it is nothing but randomized responses and leaks.
-    pub(crate) fn guarantees(&self, rounded: Rounded) -> Option<Guarantees<'_>> {
+    /// The rounded guarantees, if the composition consists of randomized responses and leaks only.
+    pub(crate) fn guarantees(&self, rounded: RoundingDirection) -> Option<Guarantees<'_>> {
         let factors = self.curves.is_empty().then(|| factors(&self.losses, rounded))??;
         Some(Guarantees { factors, leaks: self.leaks.rounded(rounded) })
     }
 
-    /// Whether there is nothing but randomized responses and leaks.
+    /// True if the composition consists of randomized responses and leaks only.
     pub(crate) fn is_responses(&self) -> bool {
-        let is_response = |part: &Part| part.law().guarantee().is_some();
+        let is_response = |part: &CountedLoss| part.law().response_epsilon().is_some();
         self.curves.is_empty() && self.losses.iter().all(is_response)
     }
 }
 
-/// Losses that are all randomized responses, rounded.
-pub(crate) fn factors(losses: &[Part], rounded: Rounded) -> Option<Vec<Factor>> {
-    let factor = |part: &Part| {
-        let (below, above) = bracketed(part.law().guarantee()?);
-        let each = if rounded == Rounded::Up { above } else { below };
-        Some(Times { each, count: part.count })
+/// Rounds losses that are all randomized responses; `None` if any other loss is among them.
+pub(crate) fn factors(losses: &[CountedLoss], rounded: RoundingDirection) -> Option<Vec<Factor>> {
+    let factor = |part: &CountedLoss| {
+        let (below, above) = enclosing_doubles(part.law().response_epsilon()?);
+        let each = if rounded == RoundingDirection::Up { above } else { below };
+        Some(WithCount { each, count: part.count })
     };
     let list: Option<Vec<Factor>> = losses.iter().map(factor).collect();
     Some(sorted(list?.into_iter().filter(|factor| factor.each > 0.0).collect()))

@@ -1,22 +1,22 @@
-//! The front door: releases about the same data, and what they are composed to in each direction
-//! and on each part.
+//! Plans, the entry to the crate: releases about the same data, with their composition in each direction and on each
+//! part.
 
 use super::Composition;
-use super::gather::{CompositionError, Gathered};
+use super::gather::{CompositionError, LossCollection};
 use crate::loss::{Direction, LossError};
 use crate::mechanism::{Adjacency, Release};
-use crate::quantity::Group;
+use crate::quantity::GroupSize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Releases about the same data, ready for questions.
+/// Releases about the same data, composed and ready for questions.
 ///
 /// ```
 /// use counterpoint::{Adjacency, Count, Delta, Mechanism, Options, Plan};
-/// use counterpoint::quantity::{Noise, Sensitivity};
+/// use counterpoint::quantity::{NoiseScale, Sensitivity};
 ///
 /// let noise = |sigma| -> Result<Mechanism, counterpoint::OutOfRange> {
-///     Ok(Mechanism::Gaussian { sigma: Noise::new(sigma)?, sensitivity: Sensitivity::new(1.0)? })
+///     Ok(Mechanism::Gaussian { sigma: NoiseScale::new(sigma)?, sensitivity: Sensitivity::new(1.0)? })
 /// };
 /// let plan = Plan::new([(noise(2.0)?, Count::new(10)?), (noise(4.0)?, Count::new(40)?)])?;
 /// let answer = plan.epsilon(Delta::new(1e-6)?, &Options::default())?;
@@ -28,43 +28,43 @@ pub struct Plan {
     pub(crate) compositions: Vec<Composition>,
 }
 
-/// Why releases do not make a plan.
+/// The reason why releases do not make a plan.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// A release has no meaning.
+    /// A release without a certified loss.
     #[error("release {}: {error}", .index + 1)]
     Release {
-        /// Which one, from 0.
+        /// The release's index, from 0.
         index: usize,
-        /// Why.
+        /// The reason.
         error: LossError,
     },
-    /// The releases cannot be put together.
+    /// Releases that cannot be composed.
     #[error(transparent)]
     Composition(#[from] CompositionError),
 }
 
 impl Plan {
-    /// A plan about one person, where adjacency makes no difference.
+    /// Composes a plan for one person, whose releases do not depend on the adjacency.
     ///
     /// # Errors
-    /// [`PlanError`] if adjacency would make a difference, or the plan is empty or absurd.
+    /// [`PlanError`] if a release depends on the adjacency, or if the plan is empty or too large.
     pub fn new<R: Into<Release>>(releases: impl IntoIterator<Item = R>) -> Result<Self, PlanError> {
-        Self::with(releases, None, Group::ONE)
+        Self::for_neighbours(releases, None, GroupSize::ONE)
     }
 
-    /// A plan for a neighbouring relation and a group of people.
+    /// Composes a plan for an adjacency and a group of people.
     ///
     /// # Errors
-    /// [`PlanError`] naming the release that has no meaning under these.
-    pub fn with<R: Into<Release>>(
+    /// [`PlanError`] naming the release that has no certified loss under these.
+    pub fn for_neighbours<R: Into<Release>>(
         releases: impl IntoIterator<Item = R>,
         adjacency: Option<Adjacency>,
-        group: Group,
+        group: GroupSize,
     ) -> Result<Self, PlanError> {
-        let mut everywhere = Gathered::default();
-        let mut parts: BTreeMap<Arc<str>, Gathered> = BTreeMap::new();
+        let mut everywhere = LossCollection::default();
+        let mut parts: BTreeMap<Arc<str>, LossCollection> = BTreeMap::new();
         let mut empty = true;
         let mut releases = releases.into_iter().map(Into::into).enumerate();
         while let Some((index, release)) = releases.next() {
@@ -84,7 +84,7 @@ impl Plan {
             let added = gathered.add(&release, adjacency, group);
             let added = added.map_err(|error| match error {
                 LossError::NoAdjacency { why, .. } => {
-                    // Those before it make no difference between the relations.
+                    // The releases before this one do not depend on the adjacency.
                     let rest =
                         std::iter::once(release).chain(releases.by_ref().map(|(_, one)| one));
                     LossError::NoAdjacency { why, legal: legal_for(rest, group) }
@@ -101,11 +101,11 @@ impl Plan {
     }
 
     fn compose(
-        everywhere: &Gathered,
-        parts: &BTreeMap<Arc<str>, Gathered>,
+        everywhere: &LossCollection,
+        parts: &BTreeMap<Arc<str>, LossCollection>,
     ) -> Result<Self, PlanError> {
-        let nothing = Gathered::default();
-        let labels: Vec<(Option<&Arc<str>>, &Gathered)> = if parts.is_empty() {
+        let nothing = LossCollection::default();
+        let labels: Vec<(Option<&Arc<str>>, &LossCollection)> = if parts.is_empty() {
             vec![(None, &nothing)]
         } else {
             parts.iter().map(|(label, gathered)| (Some(label), gathered)).collect()
@@ -126,13 +126,13 @@ impl Plan {
     }
 }
 
-/// The relations for which something is proved of each of the releases.
-fn legal_for(releases: impl Iterator<Item = Release>, group: Group) -> Vec<Adjacency> {
+/// Returns the adjacencies under which all of the releases have certified losses.
+fn legal_for(releases: impl Iterator<Item = Release>, group: GroupSize) -> Vec<Adjacency> {
     let mut legal = vec![Adjacency::AddRemove, Adjacency::Replace];
     for release in releases {
         legal.retain(|&adjacency| {
             let divided = release.part.is_some() && adjacency == Adjacency::Replace;
-            !divided && Gathered::default().add(&release, Some(adjacency), group).is_ok()
+            !divided && LossCollection::default().add(&release, Some(adjacency), group).is_ok()
         });
     }
     legal

@@ -1,8 +1,8 @@
-//! What sampling makes of one loss.
+//! Amplification by sampling, for one loss.
 
-use counterpoint_numerics::{Dd, falling};
+use counterpoint_numerics::{Dd, exp_neg};
 
-/// ln(1 + q (e^eps - 1)).
+/// Returns ln(1 + q (e^eps - 1)).
 pub(crate) fn amplified(rate: f64, epsilon: Dd) -> Dd {
     if epsilon.hi > 600.0 {
         epsilon + Dd::from(rate).ln() + ((-epsilon).exp() * ((1.0 - rate) / rate)).ln_1p()
@@ -11,9 +11,9 @@ pub(crate) fn amplified(rate: f64, epsilon: Dd) -> Dd {
     }
 }
 
-/// ln(1 - q + q e^l). Where little is left of 1 - q + q e^l, it is better known by its summands than
-/// by its distance from one.
-pub(crate) fn mixed(rate: Dd, loss: Dd) -> Dd {
+/// Returns ln(1 - q + q e^l). Where 1 - q + q e^l is small, it is computed from its summands, which is more accurate
+/// than from its distance to one.
+pub(crate) fn log_mixture(rate: Dd, loss: Dd) -> Dd {
     if loss.hi > 600.0 {
         return amplified(rate.hi, loss);
     }
@@ -21,7 +21,7 @@ pub(crate) fn mixed(rate: Dd, loss: Dd) -> Dd {
     if rise.hi > -0.5 {
         return rise.ln_1p();
     }
-    (Dd::ONE - rate + falling(-loss) * rate).ln()
+    (Dd::ONE - rate + exp_neg(-loss) * rate).ln()
 }
 
 #[cfg(test)]
@@ -35,7 +35,7 @@ mod tests {
             let rest = 2_f64.powi(-n);
             let ratio = Dd::from(2_f64.powi(n) - 1.0) * Dd::from(loss).exp();
             let truth = Dd::from(rest).ln() + ratio.ln_1p();
-            let off = mixed(Dd::from(1.0 - rest), Dd::from(loss)) - truth;
+            let off = log_mixture(Dd::from(1.0 - rest), Dd::from(loss)) - truth;
             let allowed = 4.0 * counterpoint_numerics::STEP * truth.hi.abs().max(0.1);
             assert!(off.hi.abs() <= allowed, "{n} {loss}: {} of {}", off.hi, truth.hi);
         }

@@ -1,41 +1,41 @@
 //! Lists of atoms.
 
-use super::cells::{Cut, Point, Side};
+use super::cells::{CellAtom, CellFineness, Domination};
 use super::closed_form::{FOUR_ROUNDINGS, LARGE, RELATIVE, SHORT_OF_THE_NEXT, cumulant_of};
 use super::gaussian::{normal_cumulant, normal_jet};
-use super::transform::{FROM_INTEGRALS, Kind, Tilted};
-use super::{Blurring, Direction, Formula, Jet, Law, LeftOut, Moments, mixed};
-use crate::ends::{Ends, LOOSE, ROUNDED_UP, UNCOUNTED};
-use counterpoint_numerics::{Bracket, Dd, STEP, TWO_PI, Wide, falling, rise};
+use super::transform::{FROM_INTEGRALS, TiltedLaw, TransformKind};
+use super::{BlurNeed, Direction, Jet, Law, ListFormula, Moments, OmittedMass, log_mixture};
+use crate::delta_bounds::{DeltaBounds, LOOSE, ROUNDED_UP, UNCOUNTED};
+use counterpoint_numerics::{Bracket, Dd, STEP, TWO_PI, Wide, exp_neg, one_minus_exp_neg};
 use std::ops::Deref;
 use std::sync::OnceLock;
 
-/// Losses with their P masses, by falling loss; the masses sum to one, but for what was
-/// cut off at the ends. Q masses are not kept: they are the P masses times e^-loss, times
-/// the share of P that is finite.
+/// Losses with their masses under P, by falling loss. The masses sum to one, except for the mass that was cut off at
+/// the ends. The masses under Q are not stored: they are those under P times e^-loss, times the share of P that is
+/// finite.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Atoms {
-    pub(crate) list: List,
-    /// At most this much P mass is not listed.
+    pub(crate) list: AtomList,
+    /// A bound on the mass under P that is not listed.
     pub(crate) cut: f64,
-    /// Whether none of that has a loss above the largest one listed, whose mass is so much more that
-    /// it might as well be there: the profile is then within the masses' errors.
+    /// True if none of that mass has a loss above the largest listed one, whose own mass is so much larger that moving
+    /// the cut mass there changes the profile by less than the masses' errors.
     pub(crate) capped: bool,
-    /// Whether exchanging P and Q makes no difference.
+    /// True if exchanging P and Q does not change the law.
     pub(crate) symmetric: bool,
-    /// Its divergences are at most this times the order, if such a line is known.
+    /// A rho such that all divergences are at most rho times the order, if one is known.
     pub(crate) rho: Option<f64>,
 }
 
-/// A list that is made when it is first looked at, if there is a formula for what it says.
+/// A list that is computed on first access if a formula describes it.
 #[derive(Clone, Debug)]
-pub(crate) struct List {
+pub(crate) struct AtomList {
     made: OnceLock<Vec<Atom>>,
     whole: Option<WholeGaussian>,
 }
 
-/// Discrete Gaussian noise of a parameter so large that [`WholeGaussian::LEAST_SIGMA`] says what its moments are, and
-/// by how much it moves.
+/// Discrete Gaussian noise whose parameter is at least [`WholeGaussian::LEAST_SIGMA`], so that its moments have a
+/// formula, and the sensitivity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct WholeGaussian {
     pub(crate) sigma: f64,
@@ -43,33 +43,33 @@ pub(crate) struct WholeGaussian {
 }
 
 impl WholeGaussian {
-    /// From here on e^(-2 pi^2 sigma^2), by which sums over whole numbers differ from integrals (Poisson's formula), is
-    /// below 10^-34: less than any double-double is good to.
+    /// From this sigma on, e^(-2 pi^2 sigma^2), by which sums over whole numbers differ from integrals (Poisson's
+    /// formula), is below 10^-34, the accuracy of double-doubles.
     pub(crate) const LEAST_SIGMA: f64 = 2.0;
 
-    /// (D / sigma)^2.
+    /// Returns (D / sigma)^2.
     pub(crate) fn square(self) -> Dd {
         Dd::product(self.steps, self.steps) / Dd::product(self.sigma, self.sigma)
     }
 
-    /// As many outcomes are listed, or a few less.
+    /// The number of listed outcomes, or slightly more.
     pub(crate) fn outcomes(self) -> f64 {
         2.0 * furthest(self.sigma) + 1.0
     }
 
-    /// A loss that is listed, and near the largest one.
+    /// A loss in the list near the largest one.
     pub(crate) fn far(self) -> f64 {
         self.steps * (60.0 * self.sigma + self.steps) / (2.0 * self.sigma * self.sigma)
     }
 }
 
-impl List {
-    /// A list that is made of a formula when it is first looked at.
+impl AtomList {
+    /// Returns a list that is computed from a formula on first access.
     pub(crate) fn of_formula(whole: WholeGaussian) -> Self {
         Self { made: OnceLock::new(), whole: Some(whole) }
     }
 
-    /// The formula for what it says, if there is one.
+    /// The formula of the list, if it has one.
     pub(crate) fn whole(&self) -> Option<WholeGaussian> {
         self.whole
     }
@@ -79,7 +79,7 @@ impl List {
     }
 }
 
-impl Deref for List {
+impl Deref for AtomList {
     type Target = Vec<Atom>;
 
     fn deref(&self) -> &Vec<Atom> {
@@ -87,14 +87,14 @@ impl Deref for List {
     }
 }
 
-impl From<Vec<Atom>> for List {
+impl From<Vec<Atom>> for AtomList {
     fn from(list: Vec<Atom>) -> Self {
         Self { made: OnceLock::from(list), whole: None }
     }
 }
 
-/// What was made of the same formula is the same.
-impl PartialEq for List {
+/// Lists with the same formula are equal.
+impl PartialEq for AtomList {
     fn eq(&self, other: &Self) -> bool {
         match (self.whole, other.whole) {
             (Some(whole), Some(other)) => whole == other,
@@ -103,8 +103,8 @@ impl PartialEq for List {
     }
 }
 
-/// A loss and its P mass, with relative errors of at most 2^-90 (absolute below one for the loss, and for
-/// what is left in the middle of a staircase, which is less likely than what is above it).
+/// A loss and its mass under P, with relative errors of at most 2^-90. (The error is absolute for losses below one, and
+/// for the middle mass of a staircase, which is less likely than the mass above it.)
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Atom {
     pub(crate) loss: Dd,
@@ -112,22 +112,21 @@ pub(crate) struct Atom {
 }
 
 impl Atoms {
-    /// Sorts by falling loss and leaves out masses that are next to nothing, or that have
-    /// underflowed to nothing.
+    /// Sorts by falling loss and drops negligible masses and those that have underflowed to zero.
     pub(crate) fn new(list: Vec<Atom>, cut: f64, symmetric: bool) -> Self {
         let all = list.len();
         let list = in_order(list);
-        let left_out = (all - list.len()) as f64 * NOTHING;
-        Self { list: list.into(), cut: cut + left_out, capped: false, symmetric, rho: None }
+        let omitted_mass = (all - list.len()) as f64 * NOTHING;
+        Self { list: list.into(), cut: cut + omitted_mass, capped: false, symmetric, rho: None }
     }
 
-    /// Masses that sum to one.
+    /// Makes a law from masses that sum to one.
     pub(crate) fn of(list: Vec<Atom>) -> Self {
         Self::new(list, 0.0, false)
     }
 
-    /// The same for a mechanism whose largest loss is the first of the list: what is left out has a lesser
-    /// one. Moved up to the largest it would add less than 2^-90 to that one's mass.
+    /// Makes a law from a list whose first entry is the largest loss of the mechanism, so that the cut mass has smaller
+    /// losses. Moved up to the largest loss, the cut mass would add less than 2^-90 to the mass there.
     pub(crate) fn capped(list: Vec<Atom>, cut: f64, symmetric: bool) -> Self {
         let largest = list.first().map(|first| first.loss);
         let atoms = Self::new(list, cut, symmetric);
@@ -137,18 +136,18 @@ impl Atoms {
         Self { capped, ..atoms }
     }
 
-    /// Masses that sum to one, of a pair that is its own mirror image, by falling loss.
+    /// Makes a law from masses that sum to one, by falling loss, for a pair that is its own mirror image.
     pub(crate) fn mirrored(list: Vec<Atom>) -> Self {
-        Self::capped(list, 0.0, true).together()
+        Self::capped(list, 0.0, true).merge_equal_losses()
     }
 
-    /// At most this much P mass has a loss above the largest one listed.
+    /// A bound on the mass under P above the largest listed loss.
     pub(crate) fn above(&self) -> f64 {
         if self.capped { 0.0 } else { self.cut }
     }
 
-    /// Equal losses as one.
-    pub(crate) fn together(self) -> Self {
+    /// Merges equal losses.
+    pub(crate) fn merge_equal_losses(self) -> Self {
         let mut list = self.list.into_made();
         list.dedup_by(|next, kept| {
             let same = next.loss == kept.loss;
@@ -161,24 +160,24 @@ impl Atoms {
     }
 }
 
-/// Masses up to this are left out.
+/// The largest mass that is dropped.
 pub(crate) const NOTHING: f64 = 1e-250;
 
-/// By falling loss, without masses that are next to nothing or have underflowed to nothing.
+/// Sorts by falling loss, without negligible masses and those that have underflowed to zero.
 fn in_order(mut list: Vec<Atom>) -> Vec<Atom> {
     list.retain(|atom| atom.mass.hi > NOTHING);
     largest_first(list)
 }
 
-/// By falling loss.
+/// Sorts by falling loss.
 pub(crate) fn largest_first(mut list: Vec<Atom>) -> Vec<Atom> {
     list.sort_by(|a, b| b.loss.hi.total_cmp(&a.loss.hi).then(b.loss.lo.total_cmp(&a.loss.lo)));
     list
 }
 
-/// Discrete Gaussians are listed this many standard deviations out.
+/// The distance in standard deviations up to which discrete Gaussians are listed.
 const REACH: f64 = 34.0;
-/// A sum in which each number sees as many additions as their number has bits: below 2^-99 for a million.
+/// Adds up numbers pairwise: each takes part in log2(n) additions, so the error is below 2^-99 for a million.
 pub(crate) fn sum(list: &[Dd]) -> Dd {
     match list {
         [] => Dd::ZERO,
@@ -190,16 +189,16 @@ pub(crate) fn sum(list: &[Dd]) -> Dd {
     }
 }
 
-/// How far out discrete Gaussians are listed.
+/// Returns the last listed outcome of a discrete Gaussian.
 fn furthest(sigma: f64) -> f64 {
     (REACH * sigma).ceil() + 1.0
 }
 
-/// Masses proportional to e^(-y^2 / 2 sigma^2) at losses D (2 y + D) / (2 sigma^2).
+/// Lists the masses, proportional to e^(-y^2 / 2 sigma^2), at the losses D (2 y + D) / (2 sigma^2).
 pub(crate) fn gaussian_atoms(WholeGaussian { sigma, steps: distance }: WholeGaussian) -> Vec<Atom> {
     let square = Dd::product(sigma, sigma);
     let furthest = furthest(sigma);
-    let weight = |y: f64| falling(Dd::product(y, y) / (square + square));
+    let weight = |y: f64| exp_neg(Dd::product(y, y) / (square + square));
     let places = || (0..=2 * furthest as u64).map(|place| furthest - place as f64);
     let total = sum(&places().map(weight).collect::<Vec<_>>());
     let atom = |y: f64| Atom {
@@ -209,15 +208,15 @@ pub(crate) fn gaussian_atoms(WholeGaussian { sigma, steps: distance }: WholeGaus
     in_order(places().map(atom).collect())
 }
 
-/// Two outcomes, the larger loss being this share of how far they are apart: masses
-/// (1 - e^(t-eta))/(1 - e^-eta) at t and e^-eta (e^t - 1)/(1 - e^-eta) at t - eta (theory 5.11).
+/// Returns the law with two outcomes at this distance, where the larger loss is a share of the distance: masses (1 -
+/// e^(t-eta))/(1 - e^-eta) at t and e^-eta (e^t - 1)/(1 - e^-eta) at t - eta (theory 5.11).
 pub(crate) fn two_outcomes(range: Dd, share: f64) -> Atoms {
     let top = range * share;
     let below = range - top;
     let whole = -(-range).expm1();
     let high = -(-below).expm1() / whole;
     // e^-eta (e^t - 1) is e^(t-eta) (1 - e^-t).
-    let low = falling(below) * -(-top).expm1() / whole;
+    let low = exp_neg(below) * -(-top).expm1() / whole;
     Atoms::capped(
         vec![Atom { loss: top, mass: high }, Atom { loss: -below, mass: low }],
         0.0,
@@ -225,7 +224,7 @@ pub(crate) fn two_outcomes(range: Dd, share: f64) -> Atoms {
     )
 }
 
-/// The same pair on a Poisson sample; `None` if an outcome is too rare to be listed.
+/// Returns the law with two outcomes on a Poisson sample; `None` if an outcome is too rare to be listed.
 pub(crate) fn sampled_two_outcomes(
     range: Dd,
     share: f64,
@@ -242,10 +241,11 @@ pub(crate) fn sampled_two_outcomes(
     (leak.upper() < 1.0).then_some(atoms)
 }
 
-/// The law of outcomes with their P and Q mass, Q being without the person, on a Poisson sample; and the P mass that leaks.
+/// Returns the law, on a Poisson sample, of outcomes with their masses under P (with the person) and Q (without); and
+/// the mass under P that leaks.
 ///
-/// Without the person an outcome with q = 0 never happens; one with p = 0 is less likely with the person in
-/// the data, by the share of the samples that have it.
+/// An outcome with q = 0 never happens without the person. An outcome with p = 0 is less likely if the person is in the
+/// data, because the samples with the person never show it.
 pub(crate) fn sampled_outcomes(
     outcomes: &[(Dd, Dd)],
     rate: f64,
@@ -253,13 +253,13 @@ pub(crate) fn sampled_outcomes(
 ) -> (Atoms, Dd) {
     let (rate, rest) = (Dd::from(rate), Dd::ONE - Dd::from(rate));
     let ratio = |p: Dd, q: Dd| match p.is_positive() {
-        true => mixed(rate, (p / q).ln()),
+        true => log_mixture(rate, (p / q).ln()),
         false => (-rate).ln_1p(),
     };
     let common = || outcomes.iter().filter(|(_, q)| q.is_positive());
     if direction == Direction::Add {
         let list = common().map(|&(p, q)| Atom { loss: -ratio(p, q), mass: q });
-        return (Atoms::new(list.collect(), 0.0, false).together(), Dd::ZERO);
+        return (Atoms::new(list.collect(), 0.0, false).merge_equal_losses(), Dd::ZERO);
     }
     let mixtures: Vec<Dd> = common().map(|&(p, q)| rest * q + rate * p).collect();
     let kept = sum(&mixtures);
@@ -267,7 +267,7 @@ pub(crate) fn sampled_outcomes(
     let list = list.map(|(&(p, q), &mass)| Atom { loss: ratio(p, q), mass: mass / kept });
     let only: Vec<Dd> =
         outcomes.iter().filter(|(_, q)| !q.is_positive()).map(|&(p, _)| p).collect();
-    (Atoms::new(list.collect(), 0.0, false).together(), rate * sum(&only))
+    (Atoms::new(list.collect(), 0.0, false).merge_equal_losses(), rate * sum(&only))
 }
 
 impl Law for Atoms {
@@ -279,8 +279,8 @@ impl Law for Atoms {
         false
     }
 
-    /// The numbers of a formula, if there is one; else those of the list.
-    fn numbers(&self) -> Vec<f64> {
+    /// The numbers of the formula if there is one, otherwise those of the list.
+    fn parameters(&self) -> Vec<f64> {
         let whole = self.list.whole();
         let list = if whole.is_some() { &[][..] } else { &self.list[..] };
         let of = |atom: &Atom| [atom.loss.hi, atom.mass.hi, atom.loss.lo, atom.mass.lo];
@@ -292,7 +292,7 @@ impl Law for Atoms {
         self.rho
     }
 
-    fn top(&self) -> Option<(Dd, Dd)> {
+    fn largest_loss(&self) -> Option<(Dd, Dd)> {
         self.list.first().map(|first| (first.loss, first.mass))
     }
 
@@ -310,20 +310,20 @@ impl Law for Atoms {
         mass * (1.0 + FOUR_ROUNDINGS)
     }
 
-    fn left_out(&self) -> LeftOut {
-        LeftOut { mass: self.cut, above: self.above() }
+    fn omitted_mass(&self) -> OmittedMass {
+        OmittedMass { mass: self.cut, above: self.above() }
     }
 
     fn atoms(&self) -> Option<Vec<Atom>> {
         Some(self.list.to_vec())
     }
 
-    fn listed(&self) -> Option<usize> {
+    fn listed_count(&self) -> Option<usize> {
         self.list.whole().is_none().then(|| self.list.len())
     }
 
-    fn formula(&self) -> Option<Formula> {
-        self.list.whole().map(|whole| Formula { outcomes: whole.outcomes(), far: whole.far() })
+    fn list_formula(&self) -> Option<ListFormula> {
+        self.list.whole().map(|whole| ListFormula { outcomes: whole.outcomes(), far: whole.far() })
     }
 
     fn is_list(&self) -> bool {
@@ -334,13 +334,13 @@ impl Law for Atoms {
         self.cut <= 0.0
     }
 
-    fn profile(&self, epsilon: Dd) -> Option<Ends> {
+    fn profile(&self, epsilon: Dd) -> Option<DeltaBounds> {
         Some(self.profile_after(epsilon, UNCOUNTED))
     }
 
     fn cumulant(&self, t: f64) -> Option<(Dd, f64)> {
         if let Some(whole) = self.list.whole() {
-            // Sums over whole numbers are integrals but for a tiny factor.
+            // Sums over whole numbers differ from integrals by a tiny factor.
             let (value, error) = cumulant_of(normal_cumulant(whole.square(), t))?;
             return Some((value, error + FROM_INTEGRALS));
         }
@@ -359,26 +359,26 @@ impl Law for Atoms {
         Some(moments(self))
     }
 
-    fn tilted(&self, t: f64) -> Option<Tilted> {
+    fn tilted(&self, t: f64) -> Option<TiltedLaw> {
         match self.list.whole() {
             Some(whole) => Some(whole.tilted(t)),
             None => listed_tilted(&self.list, t),
         }
     }
 
-    fn blurring(&self) -> Blurring {
-        if self.list.whole().is_some() { Blurring::Needed } else { Blurring::Possible }
+    fn blur_need(&self) -> BlurNeed {
+        if self.list.whole().is_some() { BlurNeed::Needed } else { BlurNeed::Possible }
     }
 
     fn points(
         &self,
-        _side: Side,
-        _cut: Option<&Cut<'_>>,
-        sink: &mut dyn FnMut(Point),
+        _side: Domination,
+        _cut: Option<&CellFineness<'_>>,
+        sink: &mut dyn FnMut(CellAtom),
     ) -> Option<Wide> {
         for atom in self.list.iter() {
             let p = atom.mass.hi;
-            sink(Point { loss: atom.loss, scale: Dd::ZERO, p, q: p, error: 0.0 });
+            sink(CellAtom { loss: atom.loss, scale: Dd::ZERO, p, q: p, error: 0.0 });
         }
         Some(Wide::from(self.cut))
     }
@@ -393,16 +393,16 @@ impl Law for Atoms {
     }
 }
 
-/// Atoms within the rounding of a gap count as within it.
+/// Atoms within the rounding of a gap count as within the gap.
 const NEXT_TO: f64 = 1e-9;
 const NEXT_TO_ZERO: f64 = 1e-25;
 
-/// A loss and its distance from an epsilon, for each operation it may have seen.
+/// The relative error, for each operation, of a loss and of its distance from an epsilon.
 pub(crate) const LOSS: f64 = 2.0 * STEP;
 
 impl Atoms {
-    /// Its profile, atom by atom, if each loss and mass may have seen so many operations.
-    pub(crate) fn profile_after(&self, epsilon: Dd, operations: f64) -> Ends {
+    /// Sums the profile atom by atom, if each loss and mass results from at most this number of operations.
+    pub(crate) fn profile_after(&self, epsilon: Dd, operations: f64) -> DeltaBounds {
         let (mut low, mut high) = (Wide::ZERO, Wide::from(self.above()));
         for atom in self.list.iter() {
             let gap = atom.loss - epsilon;
@@ -411,30 +411,30 @@ impl Atoms {
             if (gap + error).is_negative() {
                 break;
             }
-            low = low + Wide::from(atom.mass) * Wide::from(rise(gap - error));
-            high = high + Wide::from(atom.mass) * Wide::from(rise(gap + error));
+            low = low + Wide::from(atom.mass) * Wide::from(one_minus_exp_neg(gap - error));
+            high = high + Wide::from(atom.mass) * Wide::from(one_minus_exp_neg(gap + error));
         }
         let slack = STEP * (operations + self.list.len() as f64);
-        Ends::new(low * Wide::from(1.0 - slack), high * Wide::from(1.0 + slack))
+        DeltaBounds::new(low * Wide::from(1.0 - slack), high * Wide::from(1.0 + slack))
     }
 }
 
-// Its cumulant, where there is no formula.
+// The cumulant of lists without a formula.
 
-/// Losses and masses carry 2^-90 each; the masses sum to one but for `cut`.
+/// Losses and masses have errors of 2^-90 each; the masses sum to one up to `cut`.
 const ATOM_ERROR: f64 = 16.0 * STEP;
-/// A mass, and e^x - 1 or e^x to 2^-95, with their product: twice is enough where the term is near zero, four
-/// times where it is near one.
+/// The product of a mass and of e^x - 1 or e^x, good to 2^-95: a factor of two suffices where the term is near zero,
+/// four where it is near one.
 const SMALL_TERM: f64 = 2.0 * ATOM_ERROR;
 const TERM: f64 = 4.0 * ATOM_ERROR;
 /// An addition of positive numbers: 2^-102.
 const ADDED: f64 = 0.01 * STEP;
 /// |ln(a + e) - ln a| is at most e/(a - e); rounded up.
 const LOGARITHM: f64 = 1.1;
-/// The logarithm of a sum whose largest term is a mass above 10^-250, which is at least -576.
+/// A bound on the logarithm of a sum whose largest term is a mass above 10^-250; it is at least -576.
 const LEAST_LOGARITHM: f64 = 1000.0;
 
-/// ln(1 + sum of mass (e^(t loss) - 1)).
+/// Returns ln(1 + sum of mass (e^(t loss) - 1)).
 fn rising(atoms: &Atoms, t: f64) -> (Dd, f64) {
     let (mut sum, mut error) = (Dd::ZERO, atoms.cut);
     for atom in atoms.list.iter() {
@@ -443,18 +443,18 @@ fn rising(atoms: &Atoms, t: f64) -> (Dd, f64) {
         sum = sum + atom.mass * rise;
         let argument = ATOM_ERROR * t * atom.loss.hi.abs().max(1.0);
         let rising = (rise.hi + 1.0) * argument + SMALL_TERM * rise.hi.abs();
-        // The partial sum's own rounding is relative to what has been added so far.
+        // The partial sum's rounding is relative to the sum so far.
         error += atom.mass.hi * rising + STEP * sum.hi.abs();
     }
     let error = ROUNDED_UP * error;
     let value = sum.ln_1p();
-    // Where the error is not small beside 1 + sum, it says so itself.
+    // An error that is not small beside 1 + sum leads to a large bound.
     (value, LOGARITHM * error / (1.0 + sum.hi - error).max(1e-300) + RELATIVE * value.hi.abs())
 }
 
-/// t times the largest loss, plus ln of the sum of mass e^(t (loss - largest)).
+/// Returns t times the largest loss, plus ln of the sum of mass e^(t (loss - largest)).
 fn scaled(atoms: &Atoms, largest: Dd, t: f64) -> (Dd, f64) {
-    // Beyond this e^-x is nothing beside the least mass that is kept.
+    // Beyond this, e^-x is negligible beside the least mass in the list.
     const NOTHING: f64 = 1e5;
     let argument = ATOM_ERROR * t;
     let (mut sum, mut error) = (Wide::ZERO, Wide::ZERO);
@@ -475,7 +475,7 @@ fn scaled(atoms: &Atoms, largest: Dd, t: f64) -> (Dd, f64) {
     (value, LOGARITHM * (relative + shift) + RELATIVE * sizes)
 }
 
-/// Of few atoms: moments under the law tilted by t.
+/// Estimates K, K' and K'' for few atoms, from the moments under the law tilted by t.
 #[allow(clippy::disallowed_methods)] // An estimate.
 fn few(atoms: &Atoms, t: f64) -> Option<Jet> {
     const MOST: usize = 64;
@@ -494,12 +494,11 @@ fn few(atoms: &Atoms, t: f64) -> Option<Jet> {
     jet.iter().all(|x| x.is_finite()).then_some(jet)
 }
 
-/// What was cut off a list has at most this share of a moment, times its mass: see [`moments`].
+/// A bound on the share of a moment that the cut mass has, relative to its mass: see [`moments`].
 const CUT_OFF: f64 = 8.0;
 
-/// Sums over a list. What was cut off it, some 1e-250 of the mass, either has a loss below
-/// 10^6 or decays so fast that its share of a moment is below eight times its mass times the
-/// power of a loss beyond the last one kept.
+/// Sums the moments over a list. The cut mass, some 1e-250, either has losses below 10^6, or decays so fast that its
+/// share of a moment is below eight times its mass times the power of a loss beyond the last listed one.
 fn moments(atoms: &Atoms) -> Moments {
     let largest = atoms.list.iter().map(|atom| atom.loss.hi.abs()).fold(1e6, f64::max);
     let operations = UNCOUNTED + atoms.list.len() as f64;
@@ -510,7 +509,7 @@ fn moments(atoms: &Atoms) -> Moments {
     let mean = sum(&|loss| loss);
     let error = operations * STEP * (size + 1.0) + CUT_OFF * atoms.cut * largest;
     let square = sum(&|loss| (loss - mean) * (loss - mean));
-    // The mean square about a point is least at the mean, and off by the square of its error.
+    // The mean square about a point is least at the mean; about another point it is larger by the squared distance.
     let spread = 2.0 * operations * STEP * (square.hi + size + 1.0)
         + error * error
         + CUT_OFF * atoms.cut * (largest + mean.hi.abs()) * (largest + mean.hi.abs());
@@ -526,21 +525,25 @@ fn around(value: Dd, error: Dd) -> Bracket {
 }
 
 impl WholeGaussian {
-    fn tilted(self, t: f64) -> Tilted {
+    fn tilted(self, t: f64) -> TiltedLaw {
         let s = Dd::from(t) + Dd::from(0.5);
         let (square, variance) = (self.square(), Dd::product(self.sigma, self.sigma));
         let slope = (TWO_PI * TWO_PI * variance).scaled(0.5);
         let (ratio, tilt) = (Dd::from(self.steps) / variance, Dd::product(t, self.steps));
-        Tilted { shift: square * s, variance: square.hi, kind: Kind::Whole { ratio, slope, tilt } }
+        TiltedLaw {
+            shift: square * s,
+            variance: square.hi,
+            kind: TransformKind::Whole { ratio, slope, tilt },
+        }
     }
 }
 
-fn listed_tilted(atoms: &[Atom], t: f64) -> Option<Tilted> {
+fn listed_tilted(atoms: &[Atom], t: f64) -> Option<TiltedLaw> {
     let largest = atoms.first()?.loss;
-    // By exponents: the heaviest may be far from the largest.
+    // Exponents are compared, because the heaviest atom may be far from the largest loss.
     let exponents: Vec<Dd> = atoms.iter().map(|a| a.mass.ln() - (largest - a.loss) * t).collect();
     let heaviest = exponents.iter().fold(f64::NEG_INFINITY, |most, x| most.max(x.hi));
-    let weigh = |x: Dd| falling(Dd::from(heaviest) - x);
+    let weigh = |x: Dd| exp_neg(Dd::from(heaviest) - x);
     let list = atoms.iter().zip(&exponents);
     let mut list: Vec<(Dd, Dd)> = list.map(|(a, x)| (largest - a.loss, weigh(*x))).collect();
     let total = list.iter().fold(Dd::ZERO, |sum, (_, mass)| sum + *mass);
@@ -549,5 +552,5 @@ fn listed_tilted(atoms: &[Atom], t: f64) -> Option<Tilted> {
     }
     let mean: f64 = list.iter().map(|(d, m)| d.hi * m.hi).sum();
     let variance: f64 = list.iter().map(|(d, m)| (d.hi - mean) * (d.hi - mean) * m.hi).sum();
-    Some(Tilted { shift: largest, variance, kind: Kind::Many(list) })
+    Some(TiltedLaw { shift: largest, variance, kind: TransformKind::Many(list) })
 }

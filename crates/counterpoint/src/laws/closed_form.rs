@@ -1,29 +1,29 @@
-//! What profiles in closed form share.
+//! Functions and allowances that profiles in closed form share.
 
-use crate::ends::Ends;
-use counterpoint_numerics::{Dd, STEP, Wide, rise};
+use crate::delta_bounds::DeltaBounds;
+use counterpoint_numerics::{Dd, STEP, Wide, one_minus_exp_neg};
 
-// What the certificates here allow for, each rounded up generously.
+// The allowances of the certificates here, each rounded up generously.
 
 /// A closed form in double-doubles: fewer than thirty operations on positive numbers, at 2^-94 each.
 pub(crate) const FORMULA: f64 = 64.0 * STEP;
 /// A difference of two losses, each good to 2^-94 of itself, and its own rounding.
 const DISTANCE: f64 = 8.0 * STEP;
 
-/// 1 - e^epsilon: the profile below the least loss.
+/// Returns 1 - e^epsilon, the profile below the least loss.
 pub(super) fn keep(epsilon: Dd) -> Dd {
-    rise(-epsilon)
+    one_minus_exp_neg(-epsilon)
 }
 
-/// A function of the distance to the largest loss, over that distance's error.
-pub(super) fn around(gap: Dd, largest: Dd, at: impl Fn(Dd) -> Dd) -> Ends {
+/// Bounds a function of the distance to the largest loss over the error of that distance.
+pub(super) fn around(gap: Dd, largest: Dd, at: impl Fn(Dd) -> Dd) -> DeltaBounds {
     let error = Dd::from(DISTANCE * (largest.hi.abs() + gap.hi.abs()));
     let (low, high) = (at(gap - error), at(gap + error));
     let low = if low.is_positive() { low } else { Dd::ZERO };
-    Ends::new(scaled(low, -FORMULA), scaled(high, FORMULA))
+    DeltaBounds::new(scaled(low, -FORMULA), scaled(high, FORMULA))
 }
 
-/// A number made larger or smaller by a share of itself.
+/// Increases or decreases a number by a share of itself.
 pub(crate) fn scaled(x: Dd, slack: f64) -> Wide {
     Wide::from(x) * Wide::from(Dd::sum(1.0, slack))
 }
@@ -37,23 +37,24 @@ pub(crate) fn scaled(x: Dd, slack: f64) -> Wide {
 /// and ranges, which makes their elasticity at most 2; for Laplace noise it is at most 4.
 pub(super) const RELATIVE: f64 = 64.0 * STEP;
 
-/// A cumulant in closed form, with its error.
+/// Adds its error to a cumulant in closed form.
 pub(super) fn cumulant_of(value: Dd) -> Option<(Dd, f64)> {
     Some((value, RELATIVE * value.hi.abs()))
 }
 
-/// From here on e^-x is negligible beside a cumulant of about x.
+/// From this x on, e^-x is negligible beside a cumulant of about x.
 pub(super) const LARGE: f64 = 300.0;
 
-/// An epsilon from which on estimates in plain doubles keep their digits.
+/// From this epsilon on, estimates in plain doubles keep their digits.
 pub(super) const PLAIN: f64 = 1e-4;
 
-// Limits of gaps below the largest loss, which must stay below 2 and 1: a gap up to there does not reach the other
-// end of the losses (two epsilons below the largest), the next atom, or half of that span.
+// Limits of gaps below the largest loss, in units of epsilon, of the distance to the next atom, or of half the span.
+// They must stay below 2 and 1: a gap within the limit does not reach the least loss, which is two epsilons below the
+// largest.
 
 pub(super) const SHORT_OF_THE_SPAN: f64 = 1.9;
 pub(super) const SHORT_OF_THE_NEXT: f64 = 0.999;
 pub(super) const SHORT_OF_HALF: f64 = 0.9;
 
-/// Four roundings of doubles, twice over: no expression it stands beside has more.
+/// Four roundings of doubles, twice over; no expression beside it has more.
 pub(super) const FOUR_ROUNDINGS: f64 = 1e-15;

@@ -1,23 +1,22 @@
 //! K(t) = ln E[e^(t L)] of one loss, with its error.
 //!
-//! Where t times the loss is small or moderate, E[e^(t L)] - 1 is computed as a sum of
-//! positive terms, so that a tiny cumulant is still relatively accurate. Where it is
-//! large, e^(t L) is taken out first, so that nothing overflows.
+//! Where t times the loss is small or moderate, E[e^(t L)] - 1 is computed as a sum of positive terms, so that a tiny
+//! cumulant is still relatively accurate. Where it is large, e^(t L) is factored out first, so that nothing overflows.
 
 use super::Law;
 use counterpoint_numerics::Dd;
 
-/// The t for which cumulants are computed.
+/// The range of t for which cumulants are computed.
 pub(crate) const LEAST: f64 = 1e-15;
 pub(crate) const MOST: f64 = 1e9;
 
-/// K(t) and a bound on its absolute error; `None` outside of [`LEAST`] to [`MOST`], and where it cannot be had at a
-/// reasonable cost.
+/// Returns K(t) and a bound on its absolute error; `None` outside of [`LEAST`] to [`MOST`], and where the cost would be
+/// unreasonable.
 pub(crate) fn cumulant(law: &dyn Law, t: f64) -> Option<(Dd, f64)> {
     if (LEAST..=MOST).contains(&t) { law.cumulant(t) } else { None }
 }
 
-/// The same in plain doubles where they will do.
+/// Returns K(t) with its error, in plain doubles where these suffice.
 pub(crate) fn quick_cumulant(law: &dyn Law, t: f64) -> Option<(Dd, f64)> {
     let sound = |(value, error): &(Dd, f64)| value.hi.is_finite() && error.is_finite();
     law.cumulant_in_doubles(t).filter(sound).or_else(|| cumulant(law, t))
@@ -29,14 +28,14 @@ mod tests {
     use crate::laws::{Atom, Atoms, Direction, Gaussian, Laplace, Law, Range, Response};
     use crate::loss;
     use crate::mechanism::{Mechanism, Release};
-    use crate::quantity::{Count, Group, Noise, Steps};
+    use crate::quantity::{Count, GroupSize, NoiseScale, WholeSensitivity};
     use counterpoint_numerics::Wide;
 
     const EPSILONS: [f64; 9] = [1e-9, 1e-5, 0.001, 0.1, 0.5, 1.0, 2.0, 5.0, 40.0];
     const TS: [f64; 9] = [1e-6, 0.01, 0.5, 1.0, 2.5, 7.0, 30.0, 1e3, 1e6];
 
-    /// Against the textbook formula for the expectation, as a difference of exponentials
-    /// that cancel: its own error is some 2^-90.
+    /// Compares with the textbook formula for the expectation, a difference of exponentials that cancel: its own error
+    /// is some 2^-90.
     fn hold(what: &str, found: Option<(Dd, f64)>, expectation: Wide) {
         let (value, error) = found.expect(what);
         let exact = expectation.ln();
@@ -162,18 +161,19 @@ mod tests {
     #[test]
     fn the_discrete_gaussian_at_whole_orders() {
         let mechanism = Mechanism::DiscreteGaussian {
-            sigma: Noise::new(3.0).unwrap(),
-            sensitivity: Steps::new(2).unwrap(),
+            sigma: NoiseScale::new(3.0).unwrap(),
+            sensitivity: WholeSensitivity::new(2).unwrap(),
         };
         let release = Release::from((mechanism, Count::new(1).unwrap()));
-        let meaning = loss::of(&release, Direction::Remove, None, Group::ONE).unwrap();
-        let loss = meaning.loss.unwrap();
+        let pair_loss =
+            loss::release_loss(&release, Direction::Remove, None, GroupSize::ONE).unwrap();
+        let loss = pair_loss.loss.unwrap();
         for order in [2.0, 3.0, 10.0, 31.0] {
             let (value, error) = cumulant(loss.law(), order - 1.0).unwrap();
             let exact = Dd::from(order * (order - 1.0) * 4.0) / 18.0;
             let off = (value - exact).hi.abs();
             assert!(off <= error && error < 1e-22, "{order}: {off:e} {error:e}");
         }
-        assert!(loss.law().left_out().mass > 0.0);
+        assert!(loss.law().omitted_mass().mass > 0.0);
     }
 }

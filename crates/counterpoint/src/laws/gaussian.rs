@@ -1,23 +1,23 @@
-//! Gaussian noise: the loss is normal, N(s/2, s), and k of them are one.
+//! Gaussian noise: the loss is normal, N(s/2, s), and a sum of k such losses is one such loss.
 
-use super::cells::{self, Cut, Point, Side};
+use super::cells::{self, CellAtom, CellFineness, Domination};
 use super::closed_form::cumulant_of;
-use super::transform::{Kind, Tilted};
-use super::{Jet, Law, LeftOut, Loss, Moments, exceeds};
+use super::transform::{TiltedLaw, TransformKind};
+use super::{Jet, Law, Loss, Moments, OmittedMass, exceeds};
 use counterpoint_numerics::{Bracket, Dd, STEP, Wide};
 
-/// N(square/2, square): with noise of standard deviation 1 and answers mu apart, square is mu^2.
+/// The law N(square/2, square): with noise of standard deviation 1 and means mu apart, square is mu^2.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Gaussian {
     pub(crate) square: Dd,
 }
 
-/// An estimate of a normal loss's K, K' and K''.
+/// Estimates K, K' and K'' of a normal loss.
 pub(super) fn normal_jet(square: f64, t: f64) -> Jet {
     [0.5 * square * t * (1.0 + t), 0.5 * square * (1.0 + 2.0 * t), square]
 }
 
-/// K(t) of a normal loss.
+/// Returns K(t) of a normal loss.
 pub(super) fn normal_cumulant(square: Dd, t: f64) -> Dd {
     (square * (Dd::product(t, t) + t.into())).scaled(0.5)
 }
@@ -31,15 +31,15 @@ impl Law for Gaussian {
         false
     }
 
-    fn left_out(&self) -> LeftOut {
-        LeftOut::NOTHING
+    fn omitted_mass(&self) -> OmittedMass {
+        OmittedMass::NOTHING
     }
 
-    fn numbers(&self) -> Vec<f64> {
+    fn parameters(&self) -> Vec<f64> {
         vec![self.square.hi, self.square.lo]
     }
 
-    fn normal(&self) -> Option<Dd> {
+    fn normal_square(&self) -> Option<Dd> {
         Some(self.square)
     }
 
@@ -62,16 +62,20 @@ impl Law for Gaussian {
         Some(Moments { mean: around(self.square.scaled(0.5)), variance: around(self.square) })
     }
 
-    fn tilted(&self, t: f64) -> Option<Tilted> {
+    fn tilted(&self, t: f64) -> Option<TiltedLaw> {
         let (square, s) = (self.square, Dd::from(t) + Dd::from(0.5));
-        Some(Tilted { shift: square * s, variance: square.hi, kind: Kind::Gaussian { square } })
+        Some(TiltedLaw {
+            shift: square * s,
+            variance: square.hi,
+            kind: TransformKind::Gaussian { square },
+        })
     }
 
     fn points(
         &self,
-        side: Side,
-        cut: Option<&Cut<'_>>,
-        sink: &mut dyn FnMut(Point),
+        side: Domination,
+        cut: Option<&CellFineness<'_>>,
+        sink: &mut dyn FnMut(CellAtom),
     ) -> Option<Wide> {
         cells::normal(self.square.sqrt(), cells::WHOLE, side, cut, sink)
     }

@@ -1,15 +1,15 @@
 //! Laplace noise.
 
-use super::cells::{self, Cut, Point, Side};
+use super::cells::{self, CellAtom, CellFineness, Domination};
 use super::closed_form::{
     FOUR_ROUNDINGS, LARGE, PLAIN, SHORT_OF_THE_SPAN, around, cumulant_of, keep,
 };
-use super::transform::Tilted;
-use super::{Blurring, Jet, Law, LeftOut, Loss, exceeds};
-use crate::ends::Ends;
-use counterpoint_numerics::{Dd, Wide, expm1, rise};
+use super::transform::TiltedLaw;
+use super::{BlurNeed, Jet, Law, Loss, OmittedMass, exceeds};
+use crate::delta_bounds::DeltaBounds;
+use counterpoint_numerics::{Dd, Wide, expm1, one_minus_exp_neg};
 
-/// Atoms of 1/2 at epsilon and e^-epsilon/2 at -epsilon, and density e^((l - epsilon)/2)/4 between.
+/// The law with atoms of 1/2 at epsilon and e^-epsilon/2 at -epsilon, and the density e^((l - epsilon)/2)/4 between.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Laplace {
     pub(crate) epsilon: Dd,
@@ -24,15 +24,15 @@ impl Law for Laplace {
         false
     }
 
-    fn left_out(&self) -> LeftOut {
-        LeftOut::NOTHING
+    fn omitted_mass(&self) -> OmittedMass {
+        OmittedMass::NOTHING
     }
 
-    fn numbers(&self) -> Vec<f64> {
+    fn parameters(&self) -> Vec<f64> {
         vec![self.epsilon.hi, self.epsilon.lo]
     }
 
-    fn laplace(&self) -> Option<Dd> {
+    fn laplace_epsilon(&self) -> Option<Dd> {
         Some(self.epsilon)
     }
 
@@ -40,7 +40,7 @@ impl Law for Laplace {
         matches!(other, Loss::Laplace(less) if exceeds(self.epsilon, less.epsilon))
     }
 
-    fn top(&self) -> Option<(Dd, Dd)> {
+    fn largest_loss(&self) -> Option<(Dd, Dd)> {
         Some((self.epsilon, Dd::from(0.5)))
     }
 
@@ -49,16 +49,20 @@ impl Law for Laplace {
     }
 
     fn mass_within(&self, gap: f64) -> Dd {
-        let side = rise(Dd::from(0.5 * gap)) * (1.0 + FOUR_ROUNDINGS);
+        let side = one_minus_exp_neg(Dd::from(0.5 * gap)) * (1.0 + FOUR_ROUNDINGS);
         let is_short = gap < SHORT_OF_THE_SPAN * self.epsilon.hi;
         let mass = if is_short { (Dd::ONE + side).scaled(0.5) } else { Dd::ONE };
         mass * (1.0 + FOUR_ROUNDINGS)
     }
 
-    fn profile(&self, epsilon: Dd) -> Option<Ends> {
+    fn profile(&self, epsilon: Dd) -> Option<DeltaBounds> {
         let largest = self.epsilon;
         let at = |gap: Dd| {
-            if gap < largest.scaled(2.0) { rise(gap.scaled(0.5)) } else { keep(epsilon) }
+            if gap < largest.scaled(2.0) {
+                one_minus_exp_neg(gap.scaled(0.5))
+            } else {
+                keep(epsilon)
+            }
         };
         Some(around(largest - epsilon, largest, at))
     }
@@ -67,7 +71,7 @@ impl Law for Laplace {
         cumulant_of(cumulant(self.epsilon, t))
     }
 
-    /// ln((1+t) e^(te) + t e^(-(1+t)e)) - ln(1+2t), as it is.
+    /// Evaluates ln((1+t) e^(te) + t e^(-(1+t)e)) - ln(1+2t) directly.
     #[allow(clippy::disallowed_methods)] // An estimate.
     fn jet(&self, t: f64) -> Option<Jet> {
         let e = self.epsilon.hi;
@@ -75,7 +79,7 @@ impl Law for Laplace {
             return None;
         }
         let fall = (-(1.0 + 2.0 * t) * e).exp();
-        // Over e^(te): the sum, and its two derivatives.
+        // The sum over e^(te), with its two derivatives.
         let sum = 1.0 + t + t * fall;
         let first = (1.0 + t) * e + 1.0 + (1.0 - t * e) * fall;
         let second = (1.0 + t) * e * e + 2.0 * e + (t * e - 2.0) * e * fall;
@@ -84,12 +88,12 @@ impl Law for Laplace {
         Some([value, slope - 2.0 / over, second / sum - slope * slope + 4.0 / (over * over)])
     }
 
-    fn tilted(&self, t: f64) -> Option<Tilted> {
-        Some(Tilted::ends(self.epsilon, t, true))
+    fn tilted(&self, t: f64) -> Option<TiltedLaw> {
+        Some(TiltedLaw::ends(self.epsilon, t, true))
     }
 
-    fn blurring(&self) -> Blurring {
-        Blurring::Needed
+    fn blur_need(&self) -> BlurNeed {
+        BlurNeed::Needed
     }
 
     fn has_edges(&self) -> bool {
@@ -98,9 +102,9 @@ impl Law for Laplace {
 
     fn points(
         &self,
-        side: Side,
-        cut: Option<&Cut<'_>>,
-        sink: &mut dyn FnMut(Point),
+        side: Domination,
+        cut: Option<&CellFineness<'_>>,
+        sink: &mut dyn FnMut(CellAtom),
     ) -> Option<Wide> {
         cells::laplace(self.epsilon, cells::WHOLE, side, cut, sink)
     }
@@ -110,7 +114,7 @@ impl Law for Laplace {
     }
 }
 
-/// `((1+t) e^(t eps) + t e^(-(1+t) eps)) / (1+2t)`; the exponentials' linear terms cancel.
+/// Returns K, the logarithm of `((1+t) e^(t eps) + t e^(-(1+t) eps)) / (1+2t)`; the exponentials' linear terms cancel.
 fn cumulant(epsilon: Dd, t: f64) -> Dd {
     let x = epsilon * t;
     let order = Dd::sum(1.0, t);
@@ -121,7 +125,7 @@ fn cumulant(epsilon: Dd, t: f64) -> Dd {
     (sum / (order + t.into())).ln_1p()
 }
 
-/// e^x - 1 - x for x below 600: relative error at most 8 STEP.
+/// Returns e^x - 1 - x for x below 600, with a relative error of at most 8 STEP.
 fn above_line(x: Dd) -> Dd {
     if x.hi.abs() > 0.5 {
         return x.expm1() - x;

@@ -1,8 +1,9 @@
-//! Laws of privacy losses, and what each can say of itself.
+//! Laws of privacy losses, and the abilities of each law.
 //!
-//! Each mechanism has a pair (P, Q) that no mechanism with its description is easier to tell apart than; its privacy loss is
-//! ln P/Q under P. A law is that of the finite part of a loss. Each has a file of its own and implements [`Law`]; methods ask
-//! for abilities, and never which law it is. A new law is one file and one line in the list below.
+//! For each mechanism there is a pair (P, Q) that is at least as easy to tell apart as the outputs of any mechanism
+//! with its description. The privacy loss of the pair is ln P/Q under P, and a law is the probability distribution of
+//! the finite part of a loss. Each law has a file of its own and implements [`Law`]. Methods ask for abilities, and
+//! never which law they deal with. A new law is one file and one line in the list below.
 
 mod amplified;
 mod atoms;
@@ -19,9 +20,9 @@ mod sampled;
 mod subset;
 pub(crate) mod transform;
 
-pub(crate) use amplified::{amplified, mixed};
+pub(crate) use amplified::{amplified, log_mixture};
 pub(crate) use atoms::{
-    Atom, Atoms, LOSS, List, NOTHING, WholeGaussian, gaussian_atoms, largest_first,
+    Atom, AtomList, Atoms, LOSS, NOTHING, WholeGaussian, gaussian_atoms, largest_first,
     sampled_outcomes, sum, two_outcomes,
 };
 pub(crate) use closed_form::{FORMULA, scaled};
@@ -35,16 +36,16 @@ pub(crate) use response::Response;
 pub(crate) use sampled::{SampledGaussian, SampledLaplace, SampledRange};
 pub(crate) use subset::Subset;
 
-use crate::ends::Ends;
-use cells::{Cut, Point, Side};
+use crate::delta_bounds::DeltaBounds;
+use cells::{CellAtom, CellFineness, Domination};
 use counterpoint_numerics::{Dd, Wide};
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
-use transform::Tilted;
+use transform::TiltedLaw;
 
-/// Which of two neighbouring data sets P is: under add/remove the direction is shared
-/// by all releases.
+/// The direction of a pair: the neighbouring data set that P belongs to. Under add/remove all releases have the same
+/// direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
     /// P has the person's data, Q does not.
@@ -53,7 +54,7 @@ pub enum Direction {
     Add,
 }
 
-/// Makes [`Loss`] of the list of laws, in the canonical order of the parts of a composition.
+/// Defines [`Loss`] from the list of laws, in the canonical order of the parts of a composition.
 macro_rules! laws {
     ($($name:ident($law:ident: $type:ty) => $as_law:expr,)*) => {
         /// The law of a finite loss. Parameters carry a relative error of at most 2^-94.
@@ -63,20 +64,20 @@ macro_rules! laws {
         }
 
         impl Loss {
-            /// What the law can say.
+            /// Returns the law, with its abilities.
             pub(crate) fn law(&self) -> &dyn Law {
                 match self {
                     $(Self::$name($law) => $as_law,)*
                 }
             }
 
-            /// The place of the law in the list.
+            /// Returns the law's index in the list.
             fn place(&self) -> usize {
-                enum Place {
+                enum Index {
                     $($name,)*
                 }
                 match self {
-                    $(Self::$name(_) => Place::$name as usize,)*
+                    $(Self::$name(_) => Index::$name as usize,)*
                 }
             }
         }
@@ -103,90 +104,90 @@ laws! {
 }
 
 impl Loss {
-    /// The canonical order: by law, then by numbers.
+    /// Compares in the canonical order: by law, then by numbers.
     pub(crate) fn compared(&self, other: &Self) -> Ordering {
-        let numbers = || {
-            let (mine, others) = (self.law().numbers(), other.law().numbers());
+        let parameters = || {
+            let (mine, others) = (self.law().parameters(), other.law().parameters());
             let pairs = mine.iter().zip(&others).map(|(a, b)| a.total_cmp(b));
             pairs.fold(Ordering::Equal, Ordering::then).then(mine.len().cmp(&others.len()))
         };
-        self.place().cmp(&other.place()).then_with(numbers)
+        self.place().cmp(&other.place()).then_with(parameters)
     }
 }
 
-/// An estimate of K, K' and K'' at some t.
+/// Estimates of K, K' and K'' at one t.
 pub(crate) type Jet = [f64; 3];
 
-/// A pair whose profile above zero is that of another pair on a Poisson sample.
-pub(crate) struct Sample {
-    /// The pair that is sampled; it is its own mirror image.
+/// A Poisson sample of a pair, whose profile above zero is that of another pair.
+pub(crate) struct SampledPair {
+    /// The loss of the sampled pair, which is its own mirror image.
     pub(crate) inner: Loss,
     pub(crate) rate: f64,
     pub(crate) direction: Direction,
-    /// Whether the pair is that of the sample itself, below zero too.
+    /// True if the other pair is that of the sample itself, so that the profiles agree below zero too.
     pub(crate) is_whole: bool,
 }
 
-/// A law that some mechanism has, where a law stands for a class of mechanisms.
-pub(crate) enum Attained {
-    /// The law is that of one pair.
+/// The law of a single mechanism, for a law that stands for a class of mechanisms.
+pub(crate) enum AttainedLaw {
+    /// The law itself, which is that of one pair.
     Itself,
     Other(Loss),
-    /// One that cannot be written down.
+    /// A law that cannot be written down.
     Unknown,
 }
 
-/// How the contour of a blurred loss serves.
+/// The need of a law for the contour of a blurred loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Blurring {
-    /// Not at all.
+pub(crate) enum BlurNeed {
+    /// The law cannot be blurred.
     Impossible,
-    /// It may be among others that need it.
+    /// The law can be blurred together with others that need it.
     Possible,
-    /// Its transform does not fade by itself.
+    /// The law must be blurred, since its transform does not vanish at high frequencies.
     Needed,
 }
 
-/// P mass that a law leaves out, to be added to delta wherever an upper bound is made.
+/// The mass under P that a law leaves out; every upper bound adds it to delta.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct LeftOut {
-    /// All of it, wherever its losses are.
+pub(crate) struct OmittedMass {
+    /// All of the mass that is left out, at any loss.
     pub(crate) mass: f64,
-    /// The part that may have a loss above the largest one known.
+    /// The part that may have a loss above the largest known one.
     pub(crate) above: f64,
 }
 
-impl LeftOut {
-    /// Of a law that is known whole.
+impl OmittedMass {
+    /// The omitted mass of a law that leaves out nothing.
     pub(crate) const NOTHING: Self = Self { mass: 0.0, above: 0.0 };
 }
 
-/// A list of atoms on a lattice that has a formula: made only when it is looked at.
+/// A list of atoms on a lattice that is given by a formula and computed only on access.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Formula {
-    /// How many atoms the list has, or a few less.
+pub(crate) struct ListFormula {
+    /// The number of atoms of the list, or slightly less.
     pub(crate) outcomes: f64,
-    /// A loss that is listed, and near the largest one.
+    /// A loss in the list near the largest one.
     pub(crate) far: f64,
 }
 
-/// What a law can say of itself. Where a law has no answer a default says so.
+/// The abilities of a law. A law without an ability keeps the default, which says so.
 pub(crate) trait Law: fmt::Debug {
-    // What it is.
+    // Its identity.
 
-    /// Whether exchanging P and Q makes no difference.
+    /// True if exchanging P and Q does not change the law.
     fn is_symmetric(&self) -> bool;
 
-    /// Its numbers, for the canonical order.
-    fn numbers(&self) -> Vec<f64>;
+    /// Its parameters, for the canonical order.
+    fn parameters(&self) -> Vec<f64>;
 
-    /// The epsilon of the guarantee whose law it is: plus or minus epsilon.
-    fn guarantee(&self) -> Option<Dd> {
+    /// The epsilon of a randomized response, whose losses are plus or minus epsilon.
+    fn response_epsilon(&self) -> Option<Dd> {
         None
     }
 
     /// The square s of a normal law N(s/2, s).
-    fn normal(&self) -> Option<Dd> {
+    fn normal_square(&self) -> Option<Dd> {
         None
     }
 
@@ -196,164 +197,165 @@ pub(crate) trait Law: fmt::Debug {
     }
 
     /// The epsilon of Laplace noise.
-    fn laplace(&self) -> Option<Dd> {
+    fn laplace_epsilon(&self) -> Option<Dd> {
         None
     }
 
-    /// Whether it stands for every mechanism of a class rather than for one pair.
+    /// True if the law stands for every mechanism of a class rather than for one pair.
     fn is_class(&self) -> bool;
 
-    /// A law that a mechanism of the class has: of those with two losses, with the larger one at this share of the range.
-    fn attained(&self, _share: f64) -> Attained {
-        Attained::Itself
+    /// A law of a single mechanism of the class, with two losses, the larger of which is this share of the range.
+    fn attained_law(&self, _share: f64) -> AttainedLaw {
+        AttainedLaw::Itself
     }
 
-    /// Whether it is known to dominate another: the same law with a larger parameter, or more.
+    /// True if the law is known to dominate another, e.g. the same law with a smaller parameter.
     fn dominates(&self, _other: &Loss) -> bool {
         false
     }
 
-    /// A rho such that every mechanism of the class, or the law itself, has Rényi divergences of at most rho times the order.
+    /// A rho such that every mechanism of the class, or the law itself, has Rényi divergences of at most rho times the
+    /// order.
     fn concentration(&self) -> Option<f64> {
         None
     }
 
     // Its largest loss.
 
-    /// The largest loss and its P mass, zero if it is not attained.
-    fn top(&self) -> Option<(Dd, Dd)> {
+    /// The largest loss and its mass under P, which is zero if the largest loss is not attained.
+    fn largest_loss(&self) -> Option<(Dd, Dd)> {
         None
     }
 
-    /// By how much the mass within s of the largest loss exceeds the mass at it, relative to that; good to 64 u.
+    /// The mass within s of the largest loss but below it, relative to the mass at it; good to 64 u.
     fn growth(&self, _s: f64) -> Option<f64> {
         None
     }
 
-    /// The P mass of losses within a gap of the largest, from above but for a few roundings of doubles.
+    /// The mass under P of losses within a gap of the largest, from above except for a few roundings of doubles.
     fn mass_within(&self, _gap: f64) -> Dd {
         Dd::ONE * (1.0 + closed_form::FOUR_ROUNDINGS)
     }
 
-    /// The mass that no answer about the finite loss includes. A law that forgot it would make every upper bound unsound, so there
-    /// is no default.
-    fn left_out(&self) -> LeftOut;
+    /// The mass that no answer about the finite loss includes. There is no default, because a law that omitted it would
+    /// make every upper bound unsound.
+    fn omitted_mass(&self) -> OmittedMass;
 
     // Its atoms.
 
-    /// All atoms, if there is nothing else.
+    /// All atoms, if the law consists of atoms.
     fn atoms(&self) -> Option<Vec<Atom>> {
         None
     }
 
-    /// How many atoms are listed, if there is nothing else and no formula.
-    fn listed(&self) -> Option<usize> {
+    /// The number of listed atoms, if the law consists of atoms and has no formula.
+    fn listed_count(&self) -> Option<usize> {
         None
     }
 
-    /// The formula of a list that is not made yet.
-    fn formula(&self) -> Option<Formula> {
+    /// The formula of a list that is not computed yet.
+    fn list_formula(&self) -> Option<ListFormula> {
         None
     }
 
-    /// Whether it is a list of atoms, made or not.
+    /// True if the law is a list of atoms, computed or not.
     fn is_list(&self) -> bool {
         false
     }
 
-    /// Whether it has finitely many losses, none left out.
+    /// True if the law has finitely many losses and leaves out none.
     fn is_finite(&self) -> bool {
         false
     }
 
-    /// Its profile at an epsilon of any sign, by a formula good to a relative 2^-90.
-    fn profile(&self, _epsilon: Dd) -> Option<Ends> {
+    /// The profile at an epsilon of any sign, by a formula good to a relative 2^-90.
+    fn profile(&self, _epsilon: Dd) -> Option<DeltaBounds> {
         None
     }
 
     /// The pair on a Poisson sample that has the same profile above zero.
-    fn sample(&self) -> Option<Sample> {
+    fn sampled_pair(&self) -> Option<SampledPair> {
         None
     }
 
     // Its moments.
 
-    /// K(t) = ln E[e^(t L)] and a bound on its absolute error, for t from [`LEAST`] to [`MOST`]; `None` where it cannot be
-    /// had at a reasonable cost. What was cut off is not in it: see [`Law::left_out`].
+    /// K(t) = ln E[e^(t L)] and a bound on its absolute error, for t from [`LEAST`] to [`MOST`]; `None` if the cost
+    /// would be unreasonable. K does not include the mass that is left out: see [`Law::omitted_mass`].
     fn cumulant(&self, _t: f64) -> Option<(Dd, f64)> {
         None
     }
 
-    /// The same in plain doubles, where these will do.
+    /// K(t) with its error in plain doubles, where these suffice.
     fn cumulant_in_doubles(&self, _t: f64) -> Option<(Dd, f64)> {
         None
     }
 
-    /// Whether it has a cumulant at all, and hence a Rényi curve.
+    /// True if the law has a cumulant, and hence a Rényi curve.
     fn has_cumulant(&self) -> bool {
         true
     }
 
-    /// An estimate of K, K' and K'' in plain doubles, where these say enough, for t from 10^-3 to 10^6.
+    /// Estimates of K, K' and K'' in plain doubles, where these suffice, for t from 10^-3 to 10^6.
     fn jet(&self, _t: f64) -> Option<Jet> {
         None
     }
 
-    /// The same by a rule of its own, where no other estimate is to be had.
+    /// Estimates of K, K' and K'' by a rule of the law's own, where no other estimate exists.
     fn own_jet(&self, _t: f64) -> Option<Option<Jet>> {
         None
     }
 
-    /// Mean and variance, where they are not to be found from the cumulant.
+    /// The mean and the variance, where they cannot be derived from the cumulant.
     fn own_moments(&self) -> Option<Moments> {
         None
     }
 
     // Its transform.
 
-    /// Whether it has a moment generating function off the real axis.
+    /// True if the law has a moment generating function off the real axis.
     fn has_transform(&self) -> bool {
         true
     }
 
-    /// Its moment generating function off the real axis, relative to its value at t.
-    fn tilted(&self, _t: f64) -> Option<Tilted> {
+    /// The moment generating function off the real axis, relative to its value at t.
+    fn tilted(&self, _t: f64) -> Option<TiltedLaw> {
         None
     }
 
-    /// How blurring it serves.
-    fn blurring(&self) -> Blurring {
-        Blurring::Impossible
+    /// The law's need for blurring.
+    fn blur_need(&self) -> BlurNeed {
+        BlurNeed::Impossible
     }
 
-    /// Whether it has atoms beside a density: an epsilon next to one of them is hard for every method.
+    /// True if the law has atoms beside a density. An epsilon next to such an atom is hard for every method.
     fn has_edges(&self) -> bool {
         false
     }
 
     // Its cells.
 
-    /// All its atoms, or cells of its density as atoms, on one side; and a bound on the P mass that is left out. `None` if
-    /// they were too many.
+    /// Passes all atoms, or cells of the density as atoms, to `sink`, on one side; returns a bound on the mass under P
+    /// that is left out. `None` if there would be too many.
     fn points(
         &self,
-        side: Side,
-        cut: Option<&Cut<'_>>,
-        sink: &mut dyn FnMut(Point),
+        side: Domination,
+        cut: Option<&CellFineness<'_>>,
+        sink: &mut dyn FnMut(CellAtom),
     ) -> Option<Wide>;
 
-    /// Where its losses are counted from on a lattice: the largest one, if that is simple to tell.
+    /// The loss from which losses are counted on a lattice: the largest one, if it is known.
     fn offset(&self) -> Dd {
         Dd::ZERO
     }
 
-    /// The distances of its losses from the offset, if it has atoms alone.
+    /// The distances of the losses from the offset, if the law consists of atoms.
     fn spacings(&self) -> Option<Vec<f64>> {
         None
     }
 }
 
-/// Surely larger: parameters are known to a relative 2^-94.
+/// True if `more` is certainly larger than `less`: parameters are known to a relative 2^-94.
 fn exceeds(more: Dd, less: Dd) -> bool {
     (more - less).hi > 1e-26 * more.hi
 }

@@ -1,10 +1,10 @@
-//! Mean and variance of one loss.
+//! The mean and the variance of one loss.
 //!
-//! They are K'(0) and K''(0). K(h) and K(2h) give both up to a remainder; with h tiny the
-//! remainder may be bounded crudely, for cumulants stay relatively accurate near zero.
+//! They are K'(0) and K''(0), which K(h) and K(2h) give up to a remainder. With a tiny h the remainder may be bounded
+//! crudely, because cumulants stay relatively accurate near zero.
 
 use super::{Law, cumulant};
-use crate::ends::ROUNDED_UP;
+use crate::delta_bounds::ROUNDED_UP;
 use counterpoint_numerics::{Bracket, Dd, STEP, down, up};
 
 /// The first two moments, given that the loss is finite.
@@ -14,7 +14,7 @@ pub(crate) struct Moments {
     pub(crate) variance: Bracket,
 }
 
-/// `None` where a cumulant cannot be had.
+/// Returns the moments of a law; `None` if its cumulant cannot be computed.
 pub(crate) fn moments(law: &dyn Law) -> Option<Moments> {
     law.own_moments().or_else(|| of_cumulant(law))
 }
@@ -23,11 +23,11 @@ fn bracket(value: Dd, error: Dd) -> Bracket {
     Bracket { lower: (value - error).lower(), upper: (value + error).upper() }
 }
 
-/// Shares of the reach at which the cumulant is looked at: a large one leaves much
-/// remainder, a small one little of the cumulant's own digits.
+/// The steps at which the cumulant is evaluated, as shares of the reach: a large step leaves a large remainder, a small
+/// one loses the cumulant's digits.
 const SHARES: [f64; 6] = [1e-4, 1e-6, 1e-8, 1e-10, 1e-12, 1e-14];
 
-/// For a loss with E[e^-L] = 1: Taylor's theorem at every share, the best ends kept.
+/// The moments of a loss with E[e^-L] = 1: by Taylor's theorem at every step, keeping the best bounds.
 fn of_cumulant(law: &dyn Law) -> Option<Moments> {
     let reach = reach(law)?;
     let all = f64::INFINITY;
@@ -45,7 +45,7 @@ fn inner(a: Bracket, b: Bracket) -> Bracket {
     Bracket { lower: a.lower.max(b.lower), upper: a.upper.min(b.upper) }
 }
 
-/// A number a at most 1/2 with K(a) at most about one.
+/// Returns a number a of at most 1/2 with K(a) at most about one.
 fn reach(law: &dyn Law) -> Option<f64> {
     let mut reach = 0.5;
     for _ in 0..30 {
@@ -57,9 +57,9 @@ fn reach(law: &dyn Law) -> Option<f64> {
     None
 }
 
-// The factors of Taylor's theorem in [`at_step`], each rounded up by what its few roundings in doubles take.
+// The factors of Taylor's theorem in [`at_step`], rounded up to cover their few roundings in doubles.
 
-/// 1/2: of b, and of the mean's remainder, h K''/2.
+/// 1/2, a factor of b and of the mean's remainder h K''/2.
 const HALF: f64 = 0.501;
 /// K'' <= 2 b/a^2.
 const SECOND: f64 = 2.01;
@@ -67,7 +67,7 @@ const SECOND: f64 = 2.01;
 const THIRD: f64 = 105.0;
 /// The second difference's remainder: 8/6 + 2/6 times h K'''.
 const REMAINDER: f64 = 1.7;
-/// The second difference, three operations on numbers of about K(h), and its two quotients.
+/// The rounding of the second difference, three operations on numbers of about K(h), and of its two quotients.
 const DIFFERENCE: f64 = 8.0 * STEP;
 const QUOTIENTS: f64 = 4.0 * STEP;
 /// With b = (E[e^((a + 2h) L)] - 1)/2, for 0 <= t <= 2h the loss tilted by t has

@@ -1,20 +1,20 @@
-//! A bounded range: the worst pair of the mechanisms whose losses lie within an interval of a length.
+//! Bounded range: the worst pair of the mechanisms whose losses lie within an interval of a given length.
 
-use super::cells::{self, Cut, Point, Side};
+use super::cells::{self, CellAtom, CellFineness, Domination};
 use super::closed_form::{FOUR_ROUNDINGS, PLAIN, SHORT_OF_THE_SPAN, around, cumulant_of, keep};
-use super::transform::Tilted;
-use super::{Attained, Blurring, Jet, Law, LeftOut, Loss, Response, exceeds, two_outcomes};
-use crate::ends::Ends;
-use counterpoint_numerics::{Dd, Wide, falling, rise};
+use super::transform::TiltedLaw;
+use super::{AttainedLaw, BlurNeed, Jet, Law, Loss, OmittedMass, Response, exceeds, two_outcomes};
+use crate::delta_bounds::DeltaBounds;
+use counterpoint_numerics::{Dd, Wide, exp_neg, one_minus_exp_neg};
 use std::sync::Arc;
 
-/// Density proportional to e^(l/2) between -epsilon and epsilon.
+/// The law with a density proportional to e^(l/2) between -epsilon and epsilon.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Range {
     pub(crate) epsilon: Dd,
 }
 
-/// The share of a range up to which two losses are half of it, plus and minus.
+/// Up to this share of the range, the law of a single mechanism is the randomized response of half the range.
 const HALF: f64 = 0.5;
 
 impl Law for Range {
@@ -22,11 +22,11 @@ impl Law for Range {
         true
     }
 
-    fn left_out(&self) -> LeftOut {
-        LeftOut::NOTHING
+    fn omitted_mass(&self) -> OmittedMass {
+        OmittedMass::NOTHING
     }
 
-    fn numbers(&self) -> Vec<f64> {
+    fn parameters(&self) -> Vec<f64> {
         vec![self.epsilon.hi, self.epsilon.lo]
     }
 
@@ -34,8 +34,8 @@ impl Law for Range {
         true
     }
 
-    fn attained(&self, share: f64) -> Attained {
-        Attained::Other(if share > HALF {
+    fn attained_law(&self, share: f64) -> AttainedLaw {
+        AttainedLaw::Other(if share > HALF {
             Arc::new(two_outcomes(self.epsilon, share)).into()
         } else {
             Response { epsilon: self.epsilon.scaled(HALF) }.into()
@@ -46,27 +46,28 @@ impl Law for Range {
         matches!(other, Loss::Range(less) if exceeds(self.epsilon, less.epsilon))
     }
 
-    /// Range eta is eta^2/8 concentrated (Cesar and Rogers 2021, Lemma 3.2), less than its worst profile says.
+    /// Range eta is eta^2/8 concentrated (Cesar and Rogers 2021, Lemma 3.2), which is less than its worst profile
+    /// implies.
     fn concentration(&self) -> Option<f64> {
         Some((self.epsilon * self.epsilon).scaled(0.125).upper())
     }
 
-    fn top(&self) -> Option<(Dd, Dd)> {
+    fn largest_loss(&self) -> Option<(Dd, Dd)> {
         Some((self.epsilon, Dd::ZERO))
     }
 
     fn mass_within(&self, gap: f64) -> Dd {
-        let side = rise(Dd::from(0.5 * gap)) * (1.0 + FOUR_ROUNDINGS);
+        let side = one_minus_exp_neg(Dd::from(0.5 * gap)) * (1.0 + FOUR_ROUNDINGS);
         let is_short = gap < SHORT_OF_THE_SPAN * self.epsilon.hi;
-        let mass = if is_short { side / rise(self.epsilon) } else { Dd::ONE };
+        let mass = if is_short { side / one_minus_exp_neg(self.epsilon) } else { Dd::ONE };
         mass * (1.0 + FOUR_ROUNDINGS)
     }
 
-    fn profile(&self, epsilon: Dd) -> Option<Ends> {
+    fn profile(&self, epsilon: Dd) -> Option<DeltaBounds> {
         let largest = self.epsilon;
-        let whole = rise(largest);
+        let whole = one_minus_exp_neg(largest);
         let at = |gap: Dd| {
-            let side = rise(gap.scaled(0.5));
+            let side = one_minus_exp_neg(gap.scaled(0.5));
             if gap < largest.scaled(2.0) { side * side / whole } else { keep(epsilon) }
         };
         Some(around(largest - epsilon, largest, at))
@@ -100,19 +101,19 @@ impl Law for Range {
         Some([value - before, e * slope, e * e * curvature])
     }
 
-    fn tilted(&self, t: f64) -> Option<Tilted> {
-        Some(Tilted::ends(self.epsilon, t, false))
+    fn tilted(&self, t: f64) -> Option<TiltedLaw> {
+        Some(TiltedLaw::ends(self.epsilon, t, false))
     }
 
-    fn blurring(&self) -> Blurring {
-        Blurring::Possible
+    fn blur_need(&self) -> BlurNeed {
+        BlurNeed::Possible
     }
 
     fn points(
         &self,
-        side: Side,
-        cut: Option<&Cut<'_>>,
-        sink: &mut dyn FnMut(Point),
+        side: Domination,
+        cut: Option<&CellFineness<'_>>,
+        sink: &mut dyn FnMut(CellAtom),
     ) -> Option<Wide> {
         cells::range(self.epsilon, cells::WHOLE, side, cut, sink)
     }
@@ -122,13 +123,13 @@ impl Law for Range {
     }
 }
 
-/// With x = (t + 1/2) eps and y = eps/2: (sinh x / x) / (sinh y / y).
+/// K with x = (t + 1/2) eps and y = eps/2, whose exponential is (sinh x / x) / (sinh y / y).
 fn cumulant(epsilon: Dd, t: f64) -> Dd {
     let y = epsilon.scaled(0.5);
     let x = y + epsilon * t;
     if x.hi > 40.0 {
         // The quotient of 1 - e^(-2x) and 1 - e^(-2y), less one.
-        let rest = falling(epsilon) * (-(epsilon * t).scaled(2.0)).expm1() / (-epsilon).expm1();
+        let rest = exp_neg(epsilon) * (-(epsilon * t).scaled(2.0)).expm1() / (-epsilon).expm1();
         return epsilon * t - Dd::product(2.0, t).ln_1p() + rest.ln_1p();
     }
     // sinh x / x - sinh y / y, term by term: x^2 - y^2 is t (1+t) eps^2.

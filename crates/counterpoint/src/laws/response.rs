@@ -1,15 +1,15 @@
 //! Randomized response, which dominates every mechanism with its guarantee (MV Lemma 3.2, KOV section IV).
 
-use super::cells::{Cut, Point, Side};
+use super::cells::{CellAtom, CellFineness, Domination};
 use super::closed_form::{
     FOUR_ROUNDINGS, LARGE, PLAIN, SHORT_OF_THE_SPAN, around, cumulant_of, keep,
 };
-use super::transform::{Kind, Tilted};
-use super::{Atom, Blurring, Jet, Law, LeftOut, Loss, exceeds};
-use crate::ends::Ends;
-use counterpoint_numerics::{Dd, Wide, exp, falling, rise};
+use super::transform::{TiltedLaw, TransformKind};
+use super::{Atom, BlurNeed, Jet, Law, Loss, OmittedMass, exceeds};
+use crate::delta_bounds::DeltaBounds;
+use counterpoint_numerics::{Dd, Wide, exp, exp_neg, one_minus_exp_neg};
 
-/// The loss is epsilon with probability e^epsilon/(1 + e^epsilon), else -epsilon.
+/// The law of a loss that is epsilon with probability e^epsilon/(1 + e^epsilon), otherwise -epsilon.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Response {
     pub(crate) epsilon: Dd,
@@ -18,7 +18,7 @@ pub(crate) struct Response {
 impl Response {
     /// The probability of the larger loss.
     fn truth(&self) -> Dd {
-        Dd::ONE / (Dd::ONE + falling(self.epsilon))
+        Dd::ONE / (Dd::ONE + exp_neg(self.epsilon))
     }
 }
 
@@ -31,19 +31,19 @@ impl Law for Response {
         false
     }
 
-    fn left_out(&self) -> LeftOut {
-        LeftOut::NOTHING
+    fn omitted_mass(&self) -> OmittedMass {
+        OmittedMass::NOTHING
     }
 
-    fn numbers(&self) -> Vec<f64> {
+    fn parameters(&self) -> Vec<f64> {
         vec![self.epsilon.hi, self.epsilon.lo]
     }
 
-    fn guarantee(&self) -> Option<Dd> {
+    fn response_epsilon(&self) -> Option<Dd> {
         Some(self.epsilon)
     }
 
-    /// It dominates all that is as private (KOV section IV).
+    /// Randomized response dominates every mechanism with its guarantee (KOV section IV).
     fn dominates(&self, other: &Loss) -> bool {
         let largest = match other {
             Loss::Response(less) => return exceeds(self.epsilon, less.epsilon),
@@ -57,7 +57,7 @@ impl Law for Response {
         self.epsilon == largest || exceeds(self.epsilon, largest)
     }
 
-    fn top(&self) -> Option<(Dd, Dd)> {
+    fn largest_loss(&self) -> Option<(Dd, Dd)> {
         Some((self.epsilon, self.truth()))
     }
 
@@ -73,11 +73,11 @@ impl Law for Response {
 
     fn atoms(&self) -> Option<Vec<Atom>> {
         let mass = self.truth();
-        let minus = mass * falling(self.epsilon);
+        let minus = mass * exp_neg(self.epsilon);
         Some(vec![Atom { loss: self.epsilon, mass }, Atom { loss: -self.epsilon, mass: minus }])
     }
 
-    fn listed(&self) -> Option<usize> {
+    fn listed_count(&self) -> Option<usize> {
         Some(2)
     }
 
@@ -85,9 +85,11 @@ impl Law for Response {
         true
     }
 
-    fn profile(&self, epsilon: Dd) -> Option<Ends> {
+    fn profile(&self, epsilon: Dd) -> Option<DeltaBounds> {
         let (largest, mass) = (self.epsilon, self.truth());
-        let at = |gap: Dd| if gap < largest.scaled(2.0) { mass * rise(gap) } else { keep(epsilon) };
+        let at = |gap: Dd| {
+            if gap < largest.scaled(2.0) { mass * one_minus_exp_neg(gap) } else { keep(epsilon) }
+        };
         Some(around(largest - epsilon, largest, at))
     }
 
@@ -95,7 +97,7 @@ impl Law for Response {
         cumulant_of(cumulant(self.epsilon, t))
     }
 
-    /// ln(p e^(te) + q e^(-te)), p being e^e times q: w is what the second term is of the sum.
+    /// K is ln(p e^(te) + q e^(-te)), where p is e^e times q; w is the second term's share of the sum.
     #[allow(clippy::disallowed_methods)] // An estimate.
     fn jet(&self, t: f64) -> Option<Jet> {
         let e = self.epsilon.hi;
@@ -108,32 +110,32 @@ impl Law for Response {
         Some([t * e + (p + fall).ln(), e * (1.0 - 2.0 * w), 4.0 * e * e * w * (1.0 - w)])
     }
 
-    fn tilted(&self, t: f64) -> Option<Tilted> {
+    fn tilted(&self, t: f64) -> Option<TiltedLaw> {
         let epsilon = self.epsilon;
         let s = Dd::from(t) + Dd::from(0.5);
-        let ratio = falling(epsilon * 2.0 * s);
+        let ratio = exp_neg(epsilon * 2.0 * s);
         let stay = Dd::ONE / (Dd::ONE + ratio);
         let gone = ratio * stay;
         let variance = 4.0 * epsilon.hi * epsilon.hi * stay.hi * gone.hi;
-        let kind = Kind::Two { stay, gone, fall: epsilon.scaled(2.0) };
-        Some(Tilted { shift: epsilon, variance, kind })
+        let kind = TransformKind::Two { stay, gone, fall: epsilon.scaled(2.0) };
+        Some(TiltedLaw { shift: epsilon, variance, kind })
     }
 
-    fn blurring(&self) -> Blurring {
-        Blurring::Possible
+    fn blur_need(&self) -> BlurNeed {
+        BlurNeed::Possible
     }
 
-    /// 1/(1 + e^-eps) up and e^-eps of that down.
+    /// The masses are 1/(1 + e^-eps) at epsilon and e^-eps times that at -epsilon.
     fn points(
         &self,
-        _side: Side,
-        _cut: Option<&Cut<'_>>,
-        sink: &mut dyn FnMut(Point),
+        _side: Domination,
+        _cut: Option<&CellFineness<'_>>,
+        sink: &mut dyn FnMut(CellAtom),
     ) -> Option<Wide> {
         let epsilon = self.epsilon;
         let p = 1.0 / (1.0 + exp(-epsilon.hi));
-        sink(Point { loss: epsilon, scale: Dd::ZERO, p, q: p, error: 0.0 });
-        sink(Point { loss: -epsilon, scale: -epsilon, p, q: p, error: 0.0 });
+        sink(CellAtom { loss: epsilon, scale: Dd::ZERO, p, q: p, error: 0.0 });
+        sink(CellAtom { loss: -epsilon, scale: -epsilon, p, q: p, error: 0.0 });
         Some(Wide::ZERO)
     }
 
@@ -146,11 +148,11 @@ impl Law for Response {
     }
 }
 
-/// cosh(t eps) - 1 + tanh(eps/2) sinh(t eps), plus one, is the expectation.
+/// Returns K; the expectation is one plus cosh(t eps) - 1 + tanh(eps/2) sinh(t eps).
 fn cumulant(epsilon: Dd, t: f64) -> Dd {
     let x = epsilon * t;
     if x.hi > LARGE {
-        return x - falling(epsilon).ln_1p();
+        return x - exp_neg(epsilon).ln_1p();
     }
     let rise = x.expm1();
     let square = rise * rise;

@@ -1,10 +1,10 @@
 //! Gaussian noise on a sample of a fixed size (theory 6.8).
 
-use super::cells::{self, Cut, Point, Side};
-use super::{Direction, Gaussian, Law, LeftOut, Sample};
+use super::cells::{self, CellAtom, CellFineness, Domination};
+use super::{Direction, Gaussian, Law, OmittedMass, SampledPair};
 use counterpoint_numerics::{Dd, Wide};
 
-/// A Gaussian pair, mu apart, on a sample that is this share of the data.
+/// The law of a Gaussian pair, mu apart, on a sample that is this share of the data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Subset {
     pub(crate) share: f64,
@@ -20,21 +20,21 @@ impl Law for Subset {
         false
     }
 
-    fn left_out(&self) -> LeftOut {
-        LeftOut::NOTHING
+    fn omitted_mass(&self) -> OmittedMass {
+        OmittedMass::NOTHING
     }
 
-    fn numbers(&self) -> Vec<f64> {
+    fn parameters(&self) -> Vec<f64> {
         vec![self.mu.hi, self.mu.lo, self.share]
     }
 
     /// Above zero its profile is that of a Poisson sample with the person in P's data.
-    fn sample(&self) -> Option<Sample> {
+    fn sampled_pair(&self) -> Option<SampledPair> {
         let inner = Gaussian { square: self.mu * self.mu }.into();
-        Some(Sample { inner, rate: self.share, direction: Direction::Remove, is_whole: false })
+        Some(SampledPair { inner, rate: self.share, direction: Direction::Remove, is_whole: false })
     }
 
-    /// Its density has a jump, and no rule here is for that.
+    /// The density has a jump, for which no rule here is made.
     fn has_cumulant(&self) -> bool {
         false
     }
@@ -45,9 +45,9 @@ impl Law for Subset {
 
     fn points(
         &self,
-        side: Side,
-        cut: Option<&Cut<'_>>,
-        sink: &mut dyn FnMut(Point),
+        side: Domination,
+        cut: Option<&CellFineness<'_>>,
+        sink: &mut dyn FnMut(CellAtom),
     ) -> Option<Wide> {
         cells::subset(self.share, self.mu, side, cut, sink)
     }

@@ -1,29 +1,29 @@
-//! Sums over Poisson samples whose summands are of bounded norm: theory 6.11 and theory 6.12.
+//! The losses of sums over Poisson samples whose summands have bounded norm: theory 6.11 and theory 6.12.
 
-use super::cut::{COARSE, Cuts, FINE, Pieces, RARE};
-use super::listed::at_most;
-use super::{Direction, LossError, Meaning, gaussian};
-use crate::laws::{Atom, SampledGaussian, mixed};
-use crate::mechanism::{Adjacency, Cap};
-use crate::quantity::Group;
+use super::partial_lists::dominating_loss;
+use super::partition::{COARSE, EvenCells, FINE, PartitionedPair, RARE};
+use super::{Direction, LossError, PairLoss, gaussian};
+use crate::laws::{Atom, SampledGaussian, log_mixture};
+use crate::mechanism::{Adjacency, BatchCap};
+use crate::quantity::GroupSize;
 use counterpoint_numerics::Dd;
 use counterpoint_numerics::binomial::upper_tail;
 
-pub(super) fn batch(
+pub(super) fn batch_loss(
     mu: Dd,
     rate: f64,
-    cap: Option<Cap>,
+    cap: Option<BatchCap>,
     direction: Direction,
     adjacency: Option<Adjacency>,
-    group: Group,
-) -> Result<Meaning, LossError> {
+    group: GroupSize,
+) -> Result<PairLoss, LossError> {
     if rate <= 0.0 {
-        return Ok(Meaning::default());
+        return Ok(PairLoss::default());
     }
-    let why = "what a summand moves is its norm, or that of a difference";
+    let why = "one person changes the sum by one norm (add-remove) or two (replace)";
     let adjacency = adjacency.ok_or(LossError::no_adjacency(why))?;
     if group.get() > 1 {
-        let what = "a sum over a Poisson sample, of whom some may be added and others removed";
+        let what = "a sum over a Poisson sample, whose bound is proved for one person";
         return Err(LossError::Group { group: group.get(), what });
     }
     if !(1e-3..=30.0).contains(&mu.hi) {
@@ -42,27 +42,27 @@ pub(super) fn batch(
     }
 }
 
-/// One summand in another's place: they lie opposite each other, as far as they can.
-fn replaced(mu: Dd, rate: f64) -> Meaning {
-    let pieces = |cuts: Cuts| {
+/// The loss where one summand replaces another. In the worst case they have opposite directions and the largest norm.
+fn replaced(mu: Dd, rate: f64) -> PairLoss {
+    let pieces = |cuts: EvenCells| {
         let (mu, rate, rest) = (cuts.mean(), Dd::from(rate), Dd::ONE - Dd::from(rate));
         let half = Dd::product(mu, mu).scaled(0.5);
         let loss = |z: f64| {
             let along = Dd::product(mu, z);
-            mixed(rate, along - half) - mixed(rate, -along - half)
+            log_mixture(rate, along - half) - log_mixture(rate, -along - half)
         };
-        Pieces::new(cuts, &[(rest, 0), (rate, 1)], &[(rest, 0), (rate, -1)], loss)
+        PartitionedPair::new(cuts, &[(rest, 0), (rate, 1)], &[(rest, 0), (rate, -1)], loss)
     };
-    let (most, least) = (pieces(Cuts::above(mu, FINE)), pieces(Cuts::below(mu, FINE)));
-    most.most().above(least.least())
+    let (most, least) = (pieces(EvenCells::above(mu, FINE)), pieces(EvenCells::below(mu, FINE)));
+    most.dominating_loss().with_lower_pair(least.dominated_loss())
 }
 
-/// Where a cut batch shows somebody as rarely as this, that leaks.
+/// The probability below which a full batch that contains the person is counted as a leak.
 const HARDLY: f64 = 1e-16;
 
-/// A batch of more than `cap.most` is cut to that, at random. If so many of the others are in the sample, which may be
-/// seen, whoever is in the batch is in somebody's place, and moves it twice as far.
-fn capped(mu: Dd, rate: f64, cap: Cap, direction: Direction) -> Result<Meaning, LossError> {
+/// The loss of batches that are cut at random to `cap.most` people. If at least that many others are in the sample,
+/// which an observer may learn, a person in the batch takes another's place and moves the sum twice as far.
+fn capped(mu: Dd, rate: f64, cap: BatchCap, direction: Direction) -> Result<PairLoss, LossError> {
     let most = cap.most.get() as f64;
     let full = upper_tail(cap.people.get() as f64 - 1.0, Dd::from(rate), most);
     let one = |rate: f64| match rate < 1.0 {
@@ -72,24 +72,26 @@ fn capped(mu: Dd, rate: f64, cap: Cap, direction: Direction) -> Result<Meaning, 
     if full <= 0.0 {
         return one(rate);
     }
-    // The person is in a sample of n > most, and stays with probability most / n.
+    // The person is in a sample of n > most, and remains after the cut with probability most / n.
     let stays = (1.0 - full).max(most / cap.people.get() as f64).min(1.0);
-    let beneath = (Dd::from(rate) * stays * (1.0 - 8.0 * f64::EPSILON)).lower();
+    let lower_pair = (Dd::from(rate) * stays * (1.0 - 8.0 * f64::EPSILON)).lower();
     let inner = (Dd::from(rate) * (Dd::from(most) / (most + 1.0))).upper().min(1.0);
     if full * inner < HARDLY {
         let leak = (0.0, (full * inner).next_up());
-        return Ok(Meaning { leak, ..one(rate)? }.above(one(beneath)?));
+        return Ok(PairLoss { leak, ..one(rate)? }.with_lower_pair(one(lower_pair)?));
     }
-    let coin = coin(full, inner, Cuts::above(mu.scaled(2.0), COARSE), direction);
-    let also = coin.loss.into_iter().map(|loss| (loss, 1)).collect();
-    Ok(Meaning { also, leak: coin.leak, ..one(rate)? }.above(one(beneath)?))
+    let coin_loss = coin_loss(full, inner, EvenCells::above(mu.scaled(2.0), COARSE), direction);
+    let further_losses = coin_loss.loss.into_iter().map(|loss| (loss, 1)).collect();
+    Ok(PairLoss { further_losses, leak: coin_loss.leak, ..one(rate)? }
+        .with_lower_pair(one(lower_pair)?))
 }
 
-/// With this probability, which everybody sees, a Gaussian pair on a Poisson sample.
-fn coin(chance: f64, rate: f64, cuts: Cuts, direction: Direction) -> Meaning {
-    let pieces = Pieces::sampled(cuts, Dd::from(rate));
+/// The loss of a Gaussian pair on a Poisson sample that is used with probability `chance`; everybody sees whether it
+/// is.
+fn coin_loss(chance: f64, rate: f64, cuts: EvenCells, direction: Direction) -> PairLoss {
+    let pieces = PartitionedPair::sampled(cuts, Dd::from(rate));
     let pieces = if direction == Direction::Remove { pieces } else { pieces.exchanged() };
     let tossed = |atom: Atom| Atom { mass: atom.mass * chance, ..atom };
     let nothing = Atom { loss: Dd::ZERO, mass: Dd::ONE - Dd::from(chance) };
-    at_most(pieces.apart().into_iter().map(tossed).chain([nothing]).collect(), RARE)
+    dominating_loss(pieces.split_cells().into_iter().map(tossed).chain([nothing]).collect(), RARE)
 }

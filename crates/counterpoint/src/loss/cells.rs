@@ -1,27 +1,27 @@
-//! Pairs known by cells: one that dominates them, and one that they dominate.
+//! Pairs that are known by cells: a pair that dominates them, and a pair that they dominate.
 //!
-//! Within a cell the likelihood ratio lies between its bounds. Moving the cell's mass to the bounds so that P and Q
-//! mass are kept is a mean-preserving spread; taking the cell for one outcome is a post-processing.
+//! Within a cell the likelihood ratio lies between its bounds. Moving the cell's mass to the bounds, with the masses
+//! under P and Q unchanged, is a mean-preserving spread; treating the cell as one outcome is a post-processing.
 
 use super::lists::{outcomes_loss, sampled_outcomes};
-use super::{Direction, LossError, Meaning};
+use super::{Direction, LossError, PairLoss};
 use crate::laws::sum;
 use crate::mechanism::{Adjacency, Cell, CellPair, FURTHEST};
-use counterpoint_numerics::{Dd, STEP, falling};
+use counterpoint_numerics::{Dd, STEP, exp_neg};
 
-/// Bounds are widened by this, relative to max(1, |ln p/q|): 2^-84, so that a cell's own ln p/q, good to 2^-94 of that,
-/// lies between them.
+/// The amount by which bounds are widened, relative to max(1, |ln p/q|): 2^-84, so that a cell's own ln p/q, good to
+/// 2^-94 of that, lies between them.
 const WIDENED: f64 = 1024.0 * STEP;
 
-pub(super) fn cells(
+pub(super) fn cells_loss(
     pair: &CellPair,
     rate: f64,
     direction: Direction,
     adjacency: Option<Adjacency>,
-) -> Result<Meaning, LossError> {
+) -> Result<PairLoss, LossError> {
     match adjacency {
         None => {
-            let why = "the pair differs when p and q are exchanged";
+            let why = "exchanging p and q changes the pair";
             return Err(LossError::no_adjacency(why));
         }
         Some(Adjacency::Replace) => return Err(LossError::Asymmetric),
@@ -35,18 +35,18 @@ pub(super) fn cells(
     let merged: Vec<(Dd, Dd)> = pair.cells().iter().map(masses).collect();
     let split = pair.cells().iter().zip(&merged).flat_map(|(cell, &masses)| spread(cell, masses));
     let split: Vec<(Dd, Dd)> = split.filter(|(p, q)| p.is_positive() || q.is_positive()).collect();
-    let meaning = |outcomes: &[(Dd, Dd)]| match rate < 1.0 {
+    let pair_loss = |outcomes: &[(Dd, Dd)]| match rate < 1.0 {
         true => sampled_outcomes(outcomes, rate, direction),
         false => outcomes_loss(outcomes, direction),
     };
-    let beneath = Some(Box::new(meaning(&merged)?));
-    Ok(Meaning { beneath, ..meaning(&split)? })
+    let lower_pair = Some(Box::new(pair_loss(&merged)?));
+    Ok(PairLoss { lower_pair, ..pair_loss(&split)? })
 }
 
-/// A cell's mass at its upper bound and at its lower one.
+/// Splits a cell's mass between its upper bound and its lower bound.
 ///
-/// With r = ln p/q the share of P at the upper bound is (1 - e^(l - r))/(1 - e^(l - u)): all of it if there is no
-/// lower bound. Without an upper one, that share leaks.
+/// With r = ln p/q the share of P at the upper bound is (1 - e^(l - r))/(1 - e^(l - u)), which is one without a lower
+/// bound. Without an upper bound, that share leaks.
 pub(super) fn spread(cell: &Cell, (p, q): (Dd, Dd)) -> [(Dd, Dd); 2] {
     let one = [(p, q), (Dd::ZERO, Dd::ZERO)];
     if !(p.is_positive() && q.is_positive()) || cell.upper <= cell.lower {
@@ -63,20 +63,20 @@ pub(super) fn spread(cell: &Cell, (p, q): (Dd, Dd)) -> [(Dd, Dd); 2] {
             [(p, up), (Dd::ZERO, q - up)]
         }
         (true, false) => {
-            let stays = p * falling(ratio - low);
-            [(p * risen(ratio - low), Dd::ZERO), (stays, stays * exponential(-low))]
+            let stays = p * exp_neg(ratio - low);
+            [(p * one_minus_decay(ratio - low), Dd::ZERO), (stays, stays * exponential(-low))]
         }
         (true, true) => {
-            let whole = risen(high - low);
-            let up = p * (risen(ratio - low) / whole);
-            let stays = p * (risen(high - ratio) * falling(ratio - low) / whole);
+            let whole = one_minus_decay(high - low);
+            let up = p * (one_minus_decay(ratio - low) / whole);
+            let stays = p * (one_minus_decay(high - ratio) * exp_neg(ratio - low) / whole);
             [(up, up * exponential(-high)), (stays, stays * exponential(-low))]
         }
     }
 }
 
 /// 1 - e^-x.
-fn risen(x: Dd) -> Dd {
+fn one_minus_decay(x: Dd) -> Dd {
     -(-x).expm1()
 }
 
@@ -85,5 +85,5 @@ fn least(a: Dd, b: Dd) -> Dd {
 }
 
 fn exponential(x: Dd) -> Dd {
-    if x.is_positive() { x.exp() } else { falling(-x) }
+    if x.is_positive() { x.exp() } else { exp_neg(-x) }
 }

@@ -1,52 +1,54 @@
-//! Samples of a fixed size drawn with replacement: theory 6.9.
+//! The losses of samples of a fixed size drawn with replacement: theory 6.9.
 
-use super::cut::{COARSE, Cuts, FINE, Pieces};
-use super::{LossError, Meaning, gaussian, legal};
+use super::partition::{COARSE, EvenCells, FINE, PartitionedPair};
+use super::{LossError, PairLoss, check_loss_range, gaussian};
 use crate::mechanism::Adjacency;
-use crate::quantity::Group;
+use crate::quantity::GroupSize;
 use counterpoint_numerics::Dd;
 use counterpoint_numerics::binomial::{ln_mass, upper_tail};
 
-/// A record is drawn at most so often, but for what leaks.
+/// The largest number of times that a record is drawn; larger numbers leak.
 const OFTEN: u64 = 40;
-/// As often as has this probability.
+/// Numbers of times beyond which less probability than this remains leak.
 const HARDLY: f64 = 1e-18;
-/// Or if it moves the sum no further than this: the cells that have hardly any Q mass have no P mass either, and what
-/// is not in the pieces is at loss zero.
+/// The largest mean, in standard deviations; larger means leak. The cells with hardly any mass under Q then have hardly
+/// any under P, and the mass outside the pieces is placed at loss zero.
 const FURTHEST_MEAN: f64 = 20.0;
 
-/// `draws` of `records`.
-pub(super) fn draws(
+/// The loss of `draws` draws from `records` records.
+pub(super) fn draws_loss(
     mu: Dd,
     (draws, records): (u64, u64),
     adjacency: Option<Adjacency>,
-    group: Group,
-) -> Result<Meaning, LossError> {
-    fixed_size(adjacency, group, LossError::DrawsUnderAddRemove)?;
+    group: GroupSize,
+) -> Result<PairLoss, LossError> {
+    check_fixed_size(adjacency, group, LossError::DrawsUnderAddRemove)?;
     if draws > records {
         return Err(LossError::MoreThanRecords { draws, records });
     }
     if records == 1 {
-        return gaussian(legal("sensitivity / sigma", mu)?);
+        return gaussian(check_loss_range("sensitivity / sigma", mu)?);
     }
     if !(1e-3..=5.0).contains(&mu.hi) {
         let (what, legal) = ("sensitivity / sigma", "1e-3 to 5 with draws");
         return Err(LossError::Range { what, value: mu.hi, legal });
     }
-    let sample = Sample::new(draws, records, (FURTHEST_MEAN / mu.hi) as u64);
-    let most = sample.pieces(mu, Cuts::above).mirrored(sample.rest);
-    Ok(most.most().above(sample.pieces(mu, Cuts::below).mirrored(0.0).least()))
+    let sample = DrawCounts::new(draws, records, (FURTHEST_MEAN / mu.hi) as u64);
+    let most = sample.pieces(mu, EvenCells::above).mirrored(sample.rest);
+    Ok(most
+        .dominating_loss()
+        .with_lower_pair(sample.pieces(mu, EvenCells::below).mirrored(0.0).dominated_loss()))
 }
 
-/// What is proved of samples of a fixed size is so where one record is in another's place.
-pub(super) fn fixed_size(
+/// Checks that a bound for samples of a fixed size is proved: for one person, where one record replaces another.
+pub(super) fn check_fixed_size(
     adjacency: Option<Adjacency>,
-    group: Group,
+    group: GroupSize,
     under_add_remove: LossError,
 ) -> Result<(), LossError> {
     match adjacency {
         None => {
-            let why = "a sample of a fixed size is private in its own way under each";
+            let why = "the guarantee of a sample of a fixed size depends on it";
             Err(LossError::no_adjacency(why))
         }
         Some(Adjacency::AddRemove) => Err(under_add_remove),
@@ -58,16 +60,16 @@ pub(super) fn fixed_size(
     }
 }
 
-/// With which probability a record is drawn at all, and how often.
-struct Sample {
+/// The probabilities of the number of times that a record is drawn.
+struct DrawCounts {
     rate: Dd,
-    /// Once, twice, ...
+    /// The probabilities of once, twice, ...
     times: Vec<Dd>,
-    /// More often than those.
+    /// A bound on the probability of more times than those.
     rest: f64,
 }
 
-impl Sample {
+impl DrawCounts {
     fn new(draws: u64, records: u64, often: u64) -> Self {
         let (trials, each) = (draws as f64, Dd::ONE / Dd::from(records as f64));
         let never = (-each).ln_1p() * trials;
@@ -82,12 +84,16 @@ impl Sample {
         Self { rate: -never.expm1(), times, rest: beyond(most) }
     }
 
-    /// Half of the pair: the outcomes that are likelier under P, for each number of times that is seen.
-    fn pieces(&self, mu: Dd, cuts: impl Fn(Dd, f64) -> Cuts) -> Pieces {
+    /// Half of the pair: the outcomes that are likelier under P, for each number of times, which an observer may know.
+    fn pieces(&self, mu: Dd, cuts: impl Fn(Dd, f64) -> EvenCells) -> PartitionedPair {
         let one = |(index, &chance): (usize, &Dd)| {
             let cuts = cuts(mu * (index as f64 + 1.0), if index == 0 { FINE } else { COARSE });
-            Pieces::sampled(cuts, self.rate).above(0.5 * cuts.mean(), chance / self.rate)
+            PartitionedPair::sampled(cuts, self.rate).above(0.5 * cuts.mean(), chance / self.rate)
         };
-        self.times.iter().enumerate().map(one).fold(Pieces::default(), Pieces::beside)
+        self.times
+            .iter()
+            .enumerate()
+            .map(one)
+            .fold(PartitionedPair::default(), PartitionedPair::beside)
     }
 }

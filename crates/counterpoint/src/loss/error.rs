@@ -1,133 +1,139 @@
-//! Why a release has no loss.
+//! The error of a release without a certified loss.
 
 use crate::mechanism::Adjacency;
-use crate::quantity::plain;
+use crate::quantity::format_number;
 
-/// Why a release has no loss.
+/// The reason why a release has no certified loss.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LossError {
-    /// A loss beyond what can be certified.
-    #[error("{what} is {}; legal: {legal}", plain(*.value))]
+    /// A parameter outside the range in which losses are certified.
+    #[error("{what} is {}; legal: {legal}", format_number(*.value))]
     Range {
-        /// What is out of range.
+        /// The parameter or the quotient of parameters.
         what: &'static str,
-        /// Its value, about.
+        /// Its approximate value.
         value: f64,
         /// The legal range, in words.
         legal: &'static str,
     },
-    /// Poisson sampling together with replacing a person's data.
-    #[error("rate is given with adjacency replace; legal: add-remove, for which it is proved")]
+    /// Poisson sampling under the adjacency replace.
+    #[error("rate is given with adjacency replace; legal: add-remove, for which a bound is proved")]
     RateUnderReplace,
-    /// A shift drawn at random together with replacing a person's data.
+    /// A random shift under the adjacency replace.
     #[error(
-        "sensitivities differ, with adjacency replace; legal: add-remove, for which it is proved"
+        "sensitivities differ, with adjacency replace; legal: add-remove, for which a bound is proved"
     )]
     MixtureUnderReplace,
-    /// A sample of a fixed size together with adding or removing a person.
-    #[error("share is given with adjacency add-remove; legal: replace, for which it is proved")]
+    /// A sample of a fixed size under the adjacency add-remove.
+    #[error(
+        "share is given with adjacency add-remove; legal: replace, for which a bound is proved"
+    )]
     SubsetUnderAddRemove,
-    /// A sample drawn with replacement together with adding or removing a person.
-    #[error("draws are given with adjacency add-remove; legal: replace, for which it is proved")]
+    /// A sample drawn with replacement under the adjacency add-remove.
+    #[error(
+        "draws are given with adjacency add-remove; legal: replace, for which a bound is proved"
+    )]
     DrawsUnderAddRemove,
     /// More draws than records.
-    #[error("draws are {draws} of {records} records; legal: at most as many as there are")]
+    #[error("draws is {draws}; legal: at most {records}, the number of records")]
     MoreThanRecords {
-        /// How often a record is drawn.
+        /// The number of draws.
         draws: u64,
-        /// From how many.
+        /// The number of records.
         records: u64,
     },
-    /// Random allocation together with replacing a person's data.
-    #[error("steps are given with adjacency replace; legal: add-remove, for which it is proved")]
+    /// Random allocation under the adjacency replace.
+    #[error(
+        "steps are given with adjacency replace; legal: add-remove, for which a bound is proved"
+    )]
     AllocationUnderReplace,
-    /// A person in more steps than there are.
-    #[error("each is {each} of {steps} steps; legal: at most as many as there are")]
+    /// More steps for each person than there are.
+    #[error("each is {each}; legal: at most {steps}, the number of steps")]
     MoreThanSteps {
-        /// In how many a person is.
+        /// The number of steps for each person.
         each: u64,
-        /// How many there are.
+        /// The number of all steps.
         steps: u64,
     },
-    /// What draws a sample on a Poisson sample.
-    #[error("rate is given for {mechanism}, which draws people itself; legal: none")]
+    /// A sampling rate for a mechanism that draws a sample itself.
+    #[error("rate is given for {mechanism}, which draws a sample itself; legal: no rate")]
     RateOnSamples {
         /// The mechanism.
         mechanism: &'static str,
     },
-    /// Batches cut at a size together with replacing a person's data.
-    #[error("most is given with adjacency replace; legal: add-remove, for which it is proved")]
+    /// Batches that are cut to a size under the adjacency replace.
+    #[error("most is given with adjacency replace; legal: add-remove, for which a bound is proved")]
     CapUnderReplace,
-    /// Adjacency matters and is not given.
+    /// A missing adjacency where the bound depends on it.
     #[error("adjacency is missing; {why}; legal: {}", relations(.legal))]
     NoAdjacency {
-        /// Why it matters.
+        /// The reason why it matters.
         why: &'static str,
-        /// Those for which something is proved of the release, or of the plan it is in.
+        /// The adjacencies under which a bound is proved for the release, or for its plan.
         legal: Vec<Adjacency>,
     },
-    /// Sampling a mechanism for which nothing is proved.
+    /// A sampling rate for a mechanism for which no bound on samples is proved.
     #[error(
-        "rate is given for {mechanism}, of which only a Rényi curve is known; legal: mechanisms with a pair"
+        "rate is given for {mechanism}, for which only a Rényi curve is known; legal: mechanisms with a dominating pair"
     )]
     Rate {
         /// The mechanism.
         mechanism: &'static str,
     },
-    /// An asymmetric pair where a person's data are replaced.
+    /// An asymmetric pair under the adjacency replace.
     #[error("p and q differ when exchanged; legal with adjacency replace: a symmetric pair")]
     Asymmetric,
     /// Two vectors without a common outcome.
     #[error("p and q have no outcome in common; legal: at least one")]
     NoCommonOutcome,
-    /// A group for which nothing is proved.
+    /// A group size for which no bound is proved.
     #[error("group is {group} for {what}; legal: 1")]
     Group {
-        /// How many people.
+        /// The number of people.
         group: u64,
-        /// What it is given for.
+        /// The release that the group size is given for.
         what: &'static str,
     },
-    /// Parts of the data without the relation that makes them independent.
+    /// Parts of the data without the adjacency that makes them independent.
     #[error("partition is given with adjacency {}; legal: add-remove", if *.replace { "replace" } else { "missing" })]
     Parts {
-        /// Whether adjacency is replace, rather than missing.
+        /// True if the adjacency is replace, false if it is missing.
         replace: bool,
     },
-    /// A group may be spread over the parts.
+    /// Parts of the data together with a group, whose people may be in different parts.
     #[error("partition is given with group {group}; legal: group 1")]
     GroupOverParts {
-        /// How many people.
+        /// The number of people.
         group: u64,
     },
 }
 
-/// The relations, each with what it means.
+/// Names the legal adjacencies and explains them.
 fn relations(legal: &[Adjacency]) -> String {
     const ADD_REMOVE: &str = "add-remove (one data set has one person more)";
     const REPLACE: &str = "replace (one person's data differ)";
     match legal {
         [Adjacency::AddRemove] => {
-            format!("{ADD_REMOVE}; nothing is proved of this under {REPLACE}")
+            format!("{ADD_REMOVE}; no bound is proved under {REPLACE}")
         }
-        [Adjacency::Replace] => format!("{REPLACE}; nothing is proved of this under {ADD_REMOVE}"),
-        [] => format!("none; nothing is proved of this under {ADD_REMOVE} or {REPLACE}"),
+        [Adjacency::Replace] => format!("{REPLACE}; no bound is proved under {ADD_REMOVE}"),
+        [] => format!("none; no bound is proved under {ADD_REMOVE} or {REPLACE}"),
         _ => format!("{ADD_REMOVE} or {REPLACE}"),
     }
 }
 
 impl LossError {
-    /// Adjacency matters, and either would do.
+    /// The error of a missing adjacency where both adjacencies are legal.
     pub(crate) fn no_adjacency(why: &'static str) -> Self {
         Self::NoAdjacency { why, legal: vec![Adjacency::AddRemove, Adjacency::Replace] }
     }
 
-    /// The field of the release or the plan it is about, with which its text begins.
+    /// The field of the release or the plan that the error is about; the message begins with it.
     #[must_use]
     pub fn field(&self) -> &'static str {
         match self {
-            // A quotient is about its numerator.
+            // An error about a quotient is reported for its numerator.
             Self::Range { what, .. } => what.split_once(" / ").map_or(what, |(field, _)| field),
             Self::RateUnderReplace | Self::Rate { .. } | Self::RateOnSamples { .. } => "rate",
             Self::MixtureUnderReplace => "sensitivities",

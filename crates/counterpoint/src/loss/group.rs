@@ -1,27 +1,44 @@
-//! What a chain of neighbours makes of guarantees, leaks and curves: theory 7.6 and theory 7.7.
+//! Guarantees, leaks and curves for groups of people, by a chain of neighbours: theory 7.6 and theory 7.7.
 
-use super::{LossError, Meaning, bracketed, response};
+use super::{LossError, PairLoss, enclosing_doubles, response};
 use crate::mechanism::{Guarantee, RenyiCurve};
-use crate::quantity::Group;
+use crate::quantity::GroupSize;
 use counterpoint_numerics::{Dd, STEP};
 
-/// A pure mechanism: for g people at most as randomized response of g eps, and at least what one person shows.
-pub(super) fn pure(epsilon: Dd, one: Meaning, group: Group) -> Result<Meaning, LossError> {
+/// The loss of a pure mechanism for g people: at most that of randomized response with g eps, and at least that for one
+/// person.
+pub(super) fn pure_group_loss(
+    epsilon: Dd,
+    one: PairLoss,
+    group: GroupSize,
+) -> Result<PairLoss, LossError> {
     match group.get() {
         1 => Ok(one),
-        people => Ok(response(epsilon * people as f64)?.above(one)),
+        people => Ok(response(epsilon * people as f64)?.with_lower_pair(one)),
     }
 }
 
-pub(super) fn approximate(guarantee: Guarantee, group: Group) -> Result<Meaning, LossError> {
-    chained(Dd::from(guarantee.epsilon.get()), Dd::from(guarantee.delta.get()), group)
+pub(super) fn group_guarantee_loss(
+    guarantee: Guarantee,
+    group: GroupSize,
+) -> Result<PairLoss, LossError> {
+    chained_guarantee_loss(
+        Dd::from(guarantee.epsilon.get()),
+        Dd::from(guarantee.delta.get()),
+        group,
+    )
 }
 
-/// For g people (g eps, delta (e^(g eps) - 1)/(e^eps - 1)): the chain of g neighbours.
-pub(super) fn chained(epsilon: Dd, delta: Dd, group: Group) -> Result<Meaning, LossError> {
+/// The loss of the guarantee (g eps, delta (e^(g eps) - 1)/(e^eps - 1)), which a chain of g neighbours proves for g
+/// people.
+pub(super) fn chained_guarantee_loss(
+    epsilon: Dd,
+    delta: Dd,
+    group: GroupSize,
+) -> Result<PairLoss, LossError> {
     let all = epsilon * group.get() as f64;
     let leak = if !delta.is_positive() || group.get() == 1 {
-        bracketed(delta)
+        enclosing_doubles(delta)
     } else if !epsilon.is_positive() {
         below_one(delta * group.get() as f64, group)?
     } else if all.hi > 700.0 {
@@ -29,20 +46,24 @@ pub(super) fn chained(epsilon: Dd, delta: Dd, group: Group) -> Result<Meaning, L
     } else {
         below_one(all.expm1() / epsilon.expm1() * delta, group)?
     };
-    Ok(Meaning { leak, ..response(all)? })
+    Ok(PairLoss { leak, ..response(all)? })
 }
 
-/// Each of the group may be shamed.
-pub(super) fn leak_for(delta: f64, group: Group) -> Result<Meaning, LossError> {
+/// The loss of name-and-shame, in which each person of the group may be revealed.
+pub(super) fn group_leak_loss(delta: f64, group: GroupSize) -> Result<PairLoss, LossError> {
     let leak = match group.get() {
         1 => (delta, delta),
         people => below_one(Dd::product(people as f64, delta), group)?,
     };
-    Ok(Meaning { leak, ..Meaning::default() })
+    Ok(PairLoss { leak, ..PairLoss::default() })
 }
 
-/// What Gaussians within a curve have for g people: g^2 times as much, at the same orders. From below.
-pub(super) fn gaussians_for(curve: &RenyiCurve, group: Group) -> Result<RenyiCurve, LossError> {
+/// Divergences for g people that Gaussians within a curve reach: g^2 times those of the curve, at the same orders,
+/// rounded down.
+pub(super) fn group_gaussian_curve(
+    curve: &RenyiCurve,
+    group: GroupSize,
+) -> Result<RenyiCurve, LossError> {
     let square = Dd::product(group.get() as f64, group.get() as f64);
     let (orders, epsilons): (Vec<f64>, Vec<f64>) = curve
         .points()
@@ -52,14 +73,15 @@ pub(super) fn gaussians_for(curve: &RenyiCurve, group: Group) -> Result<RenyiCur
     RenyiCurve::new(&orders, &epsilons).map_err(|_| too_many_people(group))
 }
 
-/// A number over that of people, rounded down. A quotient that is no double is 2^-73 of itself away from one.
-pub(super) fn shared(number: f64, group: Group) -> f64 {
+/// Divides a number by the number of people, rounded down. A quotient that is no double is 2^-73 of itself away from
+/// one.
+pub(super) fn divide_by_group(number: f64, group: GroupSize) -> f64 {
     (Dd::from(number) / group.get() as f64).lower()
 }
 
-/// For g people an order A says something of A/g: D_(A/g) is at most D_A times the sum of A/(A - i), i from
-/// 0 to g - 1 (theory 7.7). Its first terms are added up; the rest is below A ln((A-m)/(A-g)).
-pub(super) fn curve_for(curve: &RenyiCurve, group: Group) -> Result<RenyiCurve, LossError> {
+/// The curve for g people. A divergence at the order A bounds one at A/g: D_(A/g) is at most D_A times the sum of A/(A
+/// - i), i from 0 to g - 1 (theory 7.7). The first terms are added up; the rest is below A ln((A-m)/(A-g)).
+pub(super) fn group_curve(curve: &RenyiCurve, group: GroupSize) -> Result<RenyiCurve, LossError> {
     const ADDED: u64 = 64;
     let people = group.get() as f64;
     let for_all = |&(order, divergence): &(f64, f64)| {
@@ -68,24 +90,24 @@ pub(super) fn curve_for(curve: &RenyiCurve, group: Group) -> Result<RenyiCurve, 
         let sum = (0..added).fold(Dd::ZERO, |sum, i| sum + term(i));
         let (last, end) = (Dd::sum(order, -(added as f64)), Dd::sum(order, -people));
         let rest = if added < group.get() { (last / end).ln() * order } else { Dd::ZERO };
-        // Seventy operations at most, each good to 2^-94.
+        // At most seventy operations, each good to 2^-94.
         let slack = Dd::sum(1.0, 128.0 * STEP);
-        (shared(order, group), ((sum + rest) * slack * divergence).upper())
+        (divide_by_group(order, group), ((sum + rest) * slack * divergence).upper())
     };
-    let points = curve.points().iter().filter(|(order, _)| shared(*order, group) > 1.0);
+    let points = curve.points().iter().filter(|(order, _)| divide_by_group(*order, group) > 1.0);
     let (orders, epsilons): (Vec<f64>, Vec<f64>) = points.map(for_all).unzip();
     RenyiCurve::new(&orders, &epsilons).map_err(|_| {
         let what =
-            "an rdp release without larger orders, or with divergences that are then too large";
+            "an rdp release whose orders are not above that, or whose divergences exceed 10^6 for that many people";
         LossError::Group { group: group.get(), what }
     })
 }
 
-fn below_one(leak: Dd, group: Group) -> Result<(f64, f64), LossError> {
-    let leak = bracketed(leak);
+fn below_one(leak: Dd, group: GroupSize) -> Result<(f64, f64), LossError> {
+    let leak = enclosing_doubles(leak);
     if leak.1 < 1.0 { Ok(leak) } else { Err(too_many_people(group)) }
 }
 
-fn too_many_people(group: Group) -> LossError {
-    LossError::Group { group: group.get(), what: "deltas that then add up to one" }
+fn too_many_people(group: GroupSize) -> LossError {
+    LossError::Group { group: group.get(), what: "deltas that add up to one for that many people" }
 }

@@ -1,16 +1,16 @@
-//! From a description to its privacy loss: a leak, and a law of the finite part or a Rényi curve.
+//! Turns the description of a release into its privacy loss: a leak, and a law of the finite part or a Rényi curve.
 //!
-//! Theory 5.1 lists every pair and its derivation.
+//! Theory 5.1 lists every pair with its derivation.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod allocation;
 mod batch;
 mod cells;
-mod cut;
+mod partition;
 mod draws;
 mod error;
 mod group;
-mod listed;
+mod partial_lists;
 mod lists;
 mod mixtures;
 mod sampled;
@@ -20,102 +20,103 @@ mod whole;
 pub use crate::laws::Direction;
 pub use error::LossError;
 #[cfg(test)]
-pub(crate) use lists::listed_gaussian;
+pub(crate) use lists::discrete_gaussian_atoms;
 
 use crate::laws::{Atoms, Gaussian, Loss, Response};
 use crate::mechanism::{Adjacency, Mechanism, Release, RenyiCurve};
-use crate::quantity::Group;
+use crate::quantity::GroupSize;
 use counterpoint_numerics::{Dd, STEP};
 use std::sync::Arc;
 
-/// A Rényi curve of a mechanism that has no loss distribution.
+/// Bounds on the Rényi divergences of a mechanism whose loss has no known law.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Curve {
-    /// Divergence at most rho times the order, for orders below omega.
+    /// Divergences of at most rho times the order, for orders below omega.
     Line {
         rho: f64,
         omega: f64,
     },
     Table(RenyiCurve),
-    /// Divergence at most rho times the order, of a mechanism that may have less: it is no witness
-    /// of the line.
+    /// Divergences of at most rho times the order, for a mechanism that may have smaller ones: the mechanism is no
+    /// witness of the line.
     Below {
         rho: f64,
     },
 }
 
-/// What a description means.
+/// The privacy loss of one release in one direction.
 #[derive(Clone, Debug, PartialEq, Default)]
-pub(crate) struct Meaning {
-    /// The probability of an infinite loss, from below and from above.
+pub(crate) struct PairLoss {
+    /// Bounds on the probability of an infinite loss: lower, upper.
     pub(crate) leak: (f64, f64),
     pub(crate) loss: Option<Loss>,
     pub(crate) curve: Option<Curve>,
-    /// Other losses, so many times each.
-    pub(crate) also: Vec<(Loss, u64)>,
-    /// What it is at least, where that is another pair: the pair itself is only known to lie between.
-    pub(crate) beneath: Option<Box<Meaning>>,
+    /// Further losses that are composed with this one, each with a count.
+    pub(crate) further_losses: Vec<(Loss, u64)>,
+    /// The loss of a pair that the release's pair dominates, where that is not the pair of the other fields. The
+    /// release's own pair lies between the two.
+    pub(crate) lower_pair: Option<Box<PairLoss>>,
 }
 
 const LEGAL_LOSS: &str = "a number from 1e-100 to 1e6";
 
-/// The loss of the worst mechanism that fits a description, in one direction, for a group.
-pub(crate) fn of(
+/// Returns the loss of the worst mechanism that fits a description, in one direction, for a group.
+pub(crate) fn release_loss(
     release: &Release,
     direction: Direction,
     adjacency: Option<Adjacency>,
-    group: Group,
-) -> Result<Meaning, LossError> {
+    group: GroupSize,
+) -> Result<PairLoss, LossError> {
     match release.rate.map(crate::quantity::Rate::get) {
         Some(rate) if rate < 1.0 => {
-            let why = "a Poisson sample is private in its own way under each";
+            let why = "the guarantee of a Poisson sample depends on it";
             match adjacency {
                 None => return Err(LossError::no_adjacency(why)),
                 Some(Adjacency::Replace) => return Err(LossError::RateUnderReplace),
                 Some(Adjacency::AddRemove) => {}
             }
             if group.get() > 1 {
-                return sampled::for_group(&release.mechanism, rate, group);
+                return sampled::sampled_group_loss(&release.mechanism, rate, group);
             }
-            sampled::sampled(&release.mechanism, rate, direction)
+            sampled::sampled_loss(&release.mechanism, rate, direction)
         }
-        _ => whole::whole(&release.mechanism, direction, adjacency, group),
+        _ => whole::unsampled_loss(&release.mechanism, direction, adjacency, group),
     }
 }
 
-/// The same in both directions; once where they do not differ.
-pub(crate) fn both(
+/// Returns the losses in both directions; the second is `None` if it equals the first.
+pub(crate) fn release_losses(
     release: &Release,
     adjacency: Option<Adjacency>,
-    group: Group,
-) -> Result<(Meaning, Option<Meaning>), LossError> {
+    group: GroupSize,
+) -> Result<(PairLoss, Option<PairLoss>), LossError> {
     if matches!(release.mechanism, Mechanism::GaussianAllocation { .. }) && release.rate.is_none() {
-        let [remove, add] = whole::allocated(&release.mechanism, adjacency, group)?;
+        let [remove, add] = whole::allocation_losses(&release.mechanism, adjacency, group)?;
         let same = is_symmetric(&remove);
         return Ok((remove, (!same).then_some(add)));
     }
-    let meaning = of(release, Direction::Remove, adjacency, group)?;
-    // A pair that is its own mirror image is bounded once.
+    let pair_loss = release_loss(release, Direction::Remove, adjacency, group)?;
+    // A pair that is its own mirror image has the same loss in both directions.
     let mirrored = adjacency == Some(Adjacency::Replace)
         && matches!(
             release.mechanism,
             Mechanism::GaussianBatch { .. } | Mechanism::GaussianDraws { .. }
         );
-    if mirrored || is_symmetric(&meaning) {
-        return Ok((meaning, None));
+    if mirrored || is_symmetric(&pair_loss) {
+        return Ok((pair_loss, None));
     }
-    let mirrored = of(release, Direction::Add, adjacency, group)?;
-    Ok((meaning, Some(mirrored)))
+    let mirrored = release_loss(release, Direction::Add, adjacency, group)?;
+    Ok((pair_loss, Some(mirrored)))
 }
 
-impl Meaning {
-    /// The same, known to be no less than another: what is charged from above, and from below.
-    fn above(self, beneath: Self) -> Self {
-        Self { beneath: Some(Box::new(beneath)), ..self }
+impl PairLoss {
+    /// Adds a lower pair: the upper bounds are computed from `self`, the lower bounds from `lower_pair`.
+    fn with_lower_pair(self, lower_pair: Self) -> Self {
+        Self { lower_pair: Some(Box::new(lower_pair)), ..self }
     }
 }
 
-impl<L: Into<Loss>> From<L> for Meaning {
+impl<L: Into<Loss>> From<L> for PairLoss {
     fn from(law: L) -> Self {
         Self { loss: Some(law.into()), ..Self::default() }
     }
@@ -127,12 +128,12 @@ impl From<Atoms> for Loss {
     }
 }
 
-/// Whether exchanging P and Q makes no difference to the finite loss.
-fn is_symmetric(meaning: &Meaning) -> bool {
-    meaning.loss.as_ref().is_none_or(|loss| loss.law().is_symmetric())
+/// True if exchanging P and Q does not change the finite loss.
+fn is_symmetric(pair_loss: &PairLoss) -> bool {
+    pair_loss.loss.as_ref().is_none_or(|loss| loss.law().is_symmetric())
 }
 
-fn legal(what: &'static str, value: Dd) -> Result<Dd, LossError> {
+fn check_loss_range(what: &'static str, value: Dd) -> Result<Dd, LossError> {
     if (1e-100..=1e6).contains(&value.hi) && !(value - Dd::from(1e6)).is_positive() {
         Ok(value)
     } else {
@@ -140,9 +141,9 @@ fn legal(what: &'static str, value: Dd) -> Result<Dd, LossError> {
     }
 }
 
-/// A positive number between two doubles. A double stands for itself: results that are
-/// not exact have a low part.
-pub(crate) fn bracketed(x: Dd) -> (f64, f64) {
+/// Returns doubles below and above a positive number. A number without a low part is exact, because results of inexact
+/// operations have one.
+pub(crate) fn enclosing_doubles(x: Dd) -> (f64, f64) {
     if x.lo.abs() < f64::from_bits(1) {
         return (x.hi, x.hi);
     }
@@ -154,17 +155,17 @@ fn line(rho: f64, omega: f64) -> Option<Curve> {
     (rho > 0.0).then_some(Curve::Line { rho, omega })
 }
 
-fn response(epsilon: Dd) -> Result<Meaning, LossError> {
+fn response(epsilon: Dd) -> Result<PairLoss, LossError> {
     if !epsilon.is_positive() {
-        return Ok(Meaning::default());
+        return Ok(PairLoss::default());
     }
-    Ok(Response { epsilon: legal("epsilon", epsilon)? }.into())
+    Ok(Response { epsilon: check_loss_range("epsilon", epsilon)? }.into())
 }
 
-fn gaussian(mu: Dd) -> Result<Meaning, LossError> {
+fn gaussian(mu: Dd) -> Result<PairLoss, LossError> {
     if !mu.is_positive() {
-        return Ok(Meaning::default());
+        return Ok(PairLoss::default());
     }
-    let mu = legal("mu", mu)?;
+    let mu = check_loss_range("mu", mu)?;
     Ok(Gaussian { square: mu * mu }.into())
 }

@@ -1,27 +1,30 @@
-//! Mechanisms run on a Poisson sample.
+//! The losses of mechanisms that run on a Poisson sample.
 
-use super::group::chained;
+use super::group::chained_guarantee_loss;
 use super::lists::{
-    self, buckets_loss, geometric_list, listed_gaussian, outcomes, sampled_leaky, sampled_outcomes,
-    staircase, two,
+    self, bucket_response_atoms, discrete_gaussian_atoms, geometric_atoms, outcomes,
+    randomized_response_atoms, sampled_leaky, sampled_outcomes, staircase,
 };
-use super::sparse::sparse_list;
+use super::sparse::sparse_vector_atoms;
 use super::whole::LONGEST_STAIRCASE;
-use super::{Direction, LossError, Meaning, bracketed, cells, legal, mixtures, response};
+use super::{
+    Direction, LossError, PairLoss, cells, check_loss_range, enclosing_doubles, mixtures, response,
+};
 use crate::laws::{Atoms, SampledGaussian, SampledLaplace, SampledRange, amplified};
 use crate::mechanism::{Adjacency, Mechanism};
-use crate::quantity::{Group, Share};
+use crate::quantity::{Gamma, GroupSize};
 use counterpoint_numerics::Dd;
 
-/// On a Poisson sample, for a group: the sampled mechanism's own guarantee, and a chain of neighbours. Other pairs are
-/// known for one person only: of a group some may be added and others removed.
-pub(super) fn for_group(
+/// The loss on a Poisson sample, for a group: from the guarantee of the sampled mechanism for one person, by a chain of
+/// neighbours. Other pairs are proved for one person only, since some people of a group may be added and others
+/// removed.
+pub(super) fn sampled_group_loss(
     mechanism: &Mechanism,
     rate: f64,
-    group: Group,
-) -> Result<Meaning, LossError> {
+    group: GroupSize,
+) -> Result<PairLoss, LossError> {
     let (epsilon, delta) = match mechanism {
-        _ if rate <= 0.0 => return Ok(Meaning::default()),
+        _ if rate <= 0.0 => return Ok(PairLoss::default()),
         Mechanism::ApproxDp(guarantee) | Mechanism::AmplifiedDp(guarantee) => {
             (Dd::from(guarantee.epsilon.get()), guarantee.delta.get())
         }
@@ -31,73 +34,73 @@ pub(super) fn for_group(
             (Dd::sum(threshold.get(), queries.get()), 0.0)
         }
         _ => {
-            let what =
-                "a release on a Poisson sample, of whom some may be added and others removed";
+            let what = "a release on a Poisson sample, whose bound is proved for one person";
             return Err(LossError::Group { group: group.get(), what });
         }
     };
     let epsilon = if epsilon.is_positive() { amplified(rate, epsilon) } else { Dd::ZERO };
-    let all = chained(epsilon, Dd::product(rate, delta), group)?;
+    let all = chained_guarantee_loss(epsilon, Dd::product(rate, delta), group)?;
     match mechanism {
         Mechanism::AmplifiedDp(_) => Ok(all),
-        // Nothing is claimed from below: what one person shows has a direction, and this has none.
-        _ => Ok(all.above(Meaning::default())),
+        // The lower pair reveals nothing: the pair for one person has a direction, and this loss has none.
+        _ => Ok(all.with_lower_pair(PairLoss::default())),
     }
 }
 
-/// On a Poisson sample, between neighbours that differ by one person's data: P becomes
-/// (1-q) Q + q P if the person is in P's data, Q becomes (1-q) P + q Q if in Q's.
-pub(super) fn sampled(
+/// The loss on a Poisson sample, between neighbours that differ by one person: if the person is in P's data, P becomes
+/// (1-q) Q + q P; if in Q's, Q becomes (1-q) P + q Q.
+pub(super) fn sampled_loss(
     mechanism: &Mechanism,
     rate: f64,
     direction: Direction,
-) -> Result<Meaning, LossError> {
+) -> Result<PairLoss, LossError> {
     if rate <= 0.0 {
-        return Ok(Meaning::default());
+        return Ok(PairLoss::default());
     }
     match mechanism {
         Mechanism::ApproxDp(guarantee) => {
             let whole = match guarantee.epsilon.get() {
-                epsilon if epsilon > 0.0 => Some(two(Dd::from(epsilon))?),
+                epsilon if epsilon > 0.0 => Some(randomized_response_atoms(Dd::from(epsilon))?),
                 _ => None,
             };
             sampled_leaky(whole.as_ref(), guarantee.delta.get(), rate, direction)
         }
         Mechanism::AmplifiedDp(guarantee) => {
             let (epsilon, delta) = (guarantee.epsilon.get(), guarantee.delta.get());
-            let leak = bracketed(Dd::product(rate, delta));
+            let leak = enclosing_doubles(Dd::product(rate, delta));
             if epsilon <= 0.0 {
-                return Ok(Meaning { leak, ..Meaning::default() });
+                return Ok(PairLoss { leak, ..PairLoss::default() });
             }
-            Ok(Meaning { leak, ..response(amplified(rate, Dd::from(epsilon)))? })
+            Ok(PairLoss { leak, ..response(amplified(rate, Dd::from(epsilon)))? })
         }
         Mechanism::Laplace { scale, sensitivity } => {
             let epsilon = Dd::from(sensitivity.get()) / scale.get();
-            let epsilon = legal("sensitivity / scale", epsilon)?;
+            let epsilon = check_loss_range("sensitivity / scale", epsilon)?;
             Ok(SampledLaplace { rate, epsilon, direction }.into())
         }
         Mechanism::Gaussian { sigma, sensitivity } => {
             let mu = Dd::from(sensitivity.get()) / sigma.get();
-            let mu = legal("sensitivity / sigma", mu)?;
+            let mu = check_loss_range("sensitivity / sigma", mu)?;
             Ok(SampledGaussian { rate, mu, direction }.into())
         }
         Mechanism::Gdp { mu } => {
             let mu = Dd::from(mu.get());
             if !mu.is_positive() {
-                return Ok(Meaning::default());
+                return Ok(PairLoss::default());
             }
-            Ok(SampledGaussian { rate, mu: legal("mu", mu)?, direction }.into())
+            Ok(SampledGaussian { rate, mu: check_loss_range("mu", mu)?, direction }.into())
         }
         Mechanism::Exponential { epsilon } => {
             let epsilon = Dd::from(epsilon.get());
             if !epsilon.is_positive() {
-                return Ok(Meaning::default());
+                return Ok(PairLoss::default());
             }
-            Ok(SampledRange { rate, epsilon: legal("epsilon", epsilon)?, direction }.into())
+            Ok(SampledRange { rate, epsilon: check_loss_range("epsilon", epsilon)?, direction }
+                .into())
         }
         Mechanism::NameAndShame { delta } => sampled_leaky(None, delta.get(), rate, direction),
         Mechanism::GaussianMixture { sigma, shifts } => {
-            mixtures::mixture(shifts, sigma.get(), rate, direction)
+            mixtures::mixture_loss(shifts, sigma.get(), rate, direction)
         }
         Mechanism::GaussianSubset { .. } => Err(LossError::SubsetUnderAddRemove),
         Mechanism::GaussianAllocation { .. } => {
@@ -109,7 +112,9 @@ pub(super) fn sampled(
         Mechanism::GaussianDraws { .. } => {
             Err(LossError::RateOnSamples { mechanism: "gaussian-draws" })
         }
-        Mechanism::Cells(pair) => cells::cells(pair, rate, direction, Some(Adjacency::AddRemove)),
+        Mechanism::Cells(pair) => {
+            cells::cells_loss(pair, rate, direction, Some(Adjacency::AddRemove))
+        }
         Mechanism::Finite(pair) => sampled_outcomes(&outcomes(pair), rate, direction),
         Mechanism::Zcdp { .. } => Err(LossError::Rate { mechanism: "zcdp" }),
         Mechanism::Tcdp { .. } => Err(LossError::Rate { mechanism: "tcdp" }),
@@ -121,28 +126,29 @@ pub(super) fn sampled(
         | Mechanism::SparseVector { .. }
         | Mechanism::AboveThreshold { .. } => match mirrored(mechanism)? {
             Some(whole) => Ok(lists::sampled(&whole, rate, direction).into()),
-            None => Ok(Meaning::default()),
+            None => Ok(PairLoss::default()),
         },
     }
 }
 
-/// The list of a pair that is its own mirror image; none if it shows nothing.
+/// The atoms of a pair that is its own mirror image; `None` if the mechanism reveals nothing.
 fn mirrored(mechanism: &Mechanism) -> Result<Option<Atoms>, LossError> {
-    let pure = |epsilon: Dd| epsilon.is_positive().then(|| two(epsilon)).transpose();
+    let pure =
+        |epsilon: Dd| epsilon.is_positive().then(|| randomized_response_atoms(epsilon)).transpose();
     match mechanism {
         Mechanism::DiscreteGaussian { sigma, sensitivity } => {
-            listed_gaussian(sigma.get(), sensitivity.get()).map(Some)
+            discrete_gaussian_atoms(sigma.get(), sensitivity.get()).map(Some)
         }
         Mechanism::Geometric { scale, sensitivity } => {
-            geometric_list(Dd::ONE / scale.get(), sensitivity.get()).map(Some)
+            geometric_atoms(Dd::ONE / scale.get(), sensitivity.get()).map(Some)
         }
         Mechanism::RandomizedResponse { epsilon, buckets } => match buckets.get() {
-            3.. => Ok(Some(buckets_loss(epsilon.get(), buckets.get()))),
+            3.. => Ok(Some(bucket_response_atoms(epsilon.get(), buckets.get()))),
             _ => pure(Dd::from(epsilon.get())),
         },
         Mechanism::Staircase { epsilon, gamma } => match epsilon.get() {
             epsilon if epsilon > 0.0 && epsilon < LONGEST_STAIRCASE => {
-                Ok(Some(staircase(epsilon, gamma.map(Share::get))))
+                Ok(Some(staircase(epsilon, gamma.map(Gamma::get))))
             }
             epsilon => pure(Dd::from(epsilon)),
         },
@@ -152,7 +158,7 @@ fn mirrored(mechanism: &Mechanism) -> Result<Option<Atoms>, LossError> {
         Mechanism::AboveThreshold { threshold, queries } => {
             let (threshold, queries) = (Dd::from(threshold.get()), Dd::from(queries.get()));
             if threshold.is_positive() && queries.is_positive() {
-                return sparse_list(threshold, queries).map(Some);
+                return sparse_vector_atoms(threshold, queries).map(Some);
             }
             pure(threshold + queries)
         }

@@ -1,10 +1,10 @@
-//! A pair known by its cells.
+//! Pairs that are known by cells of outcomes.
 
 use super::{ListError, same_length};
 use std::sync::Arc;
 
-/// The outcomes of a mechanism, cut into cells: the probability of each with a person's data and without, and
-/// bounds on the privacy loss within it.
+/// The outcomes of a mechanism, partitioned into cells: the probability of each cell with a person's data and without,
+/// and bounds on the privacy loss within the cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellPair(Arc<[Cell]>);
 
@@ -13,23 +13,23 @@ pub struct CellPair(Arc<[Cell]>);
 pub struct Cell {
     /// Its probability with the person's data.
     pub p: f64,
-    /// Its probability without.
+    /// Its probability without the person's data.
     pub q: f64,
-    /// The least of ln p/q at any outcome in it.
+    /// The lower bound on ln p/q at the outcomes of the cell.
     pub lower: f64,
-    /// The largest.
+    /// The upper bound on ln p/q at the outcomes of the cell.
     pub upper: f64,
 }
 
-/// Beyond, a bound is no bound.
+/// A bound larger than this is treated as infinite.
 pub(crate) const FURTHEST: f64 = 600.0;
 
-/// A cell's own ln p/q may be this far outside its bounds, for rounding; the bounds are then widened.
+/// The rounding by which ln p/q of a cell's probabilities may be outside its bounds, which are then widened.
 const ROUNDING: f64 = 1e-9;
 
 impl CellPair {
-    /// Checks the probabilities, at least zero and summing to one, and the bounds, between which the logarithm of
-    /// each cell's ratio has to be. A bound beyond 600 in size, or infinite, says nothing.
+    /// Checks the probabilities, at least zero and summing to one, and the bounds, which must contain ln p/q of the
+    /// cell's probabilities. A bound larger than 600 in size, or infinite, says nothing.
     ///
     /// # Errors
     /// [`ListError`] naming what is not legal.
@@ -55,7 +55,7 @@ impl CellPair {
     }
 }
 
-/// Bounds that are numbers, in order, with the cell's own ratio between them.
+/// Checks that the bounds are numbers, in order, with ln p/q of the cell between them.
 fn checked(cell: Cell, index: usize) -> Result<Cell, ListError> {
     let Cell { p, q, lower, upper } = cell;
     let wrong = |field, value, legal| Err(ListError::Number { field, index, value, legal });
@@ -78,7 +78,7 @@ fn checked(cell: Cell, index: usize) -> Result<Cell, ListError> {
     if ratio > upper + ROUNDING && !beyond(upper) {
         return wrong("upper", upper, "at least ln p/q of the cell");
     }
-    // Finite, so that they can be written in any format.
+    // Any format can write finite bounds.
     let finite = |bound: f64| bound.clamp(-f64::MAX, f64::MAX);
     Ok(Cell { p, q, lower: finite(lower), upper: finite(upper) })
 }

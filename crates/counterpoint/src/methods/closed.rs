@@ -1,65 +1,72 @@
-//! What needs no composition: one mechanism run once.
+//! One mechanism run once, by its formula.
 
 use super::contour::{self, Contours, Effort};
 use super::largest::largest;
-use crate::composition::Part;
+use crate::composition::CountedLoss;
 use crate::composition::leak::Target;
-use crate::ends::Ends;
-use crate::laws::{Direction, FORMULA, Law, Loss, Sample, scaled};
+use crate::delta_bounds::DeltaBounds;
+use crate::laws::{Direction, FORMULA, Law, Loss, SampledPair, scaled};
 use crate::methods::Failure;
-use crate::methods::search::{closer, narrowed};
+use crate::methods::search::{both_ends_to_tolerance, narrow_bracket};
 use crate::watch::Watch;
-use counterpoint_numerics::{Bracket, Dd, STEP, Wide, rise};
+use counterpoint_numerics::{Bracket, Dd, STEP, Wide, one_minus_exp_neg};
 
-// What the certificates here allow for, each rounded up generously.
+// Allowances of the certificates below, each rounded up generously.
 
 /// q - (1 - q)(e^eps - 1): four operations on numbers of at most about q.
 const SHARE: f64 = 16.0 * STEP;
-/// What the factor A may be where it cannot be told from nothing: its error, fourfold.
+/// A bound on the factor A where it cannot be distinguished from zero: four times its error.
 const NOTHING: f64 = 4.0;
 
 /// The pure delta of one mechanism run once.
-pub(crate) fn delta(part: &Part, epsilon: f64, watch: Watch<'_>) -> Result<Ends, Failure> {
+pub(crate) fn delta(
+    part: &CountedLoss,
+    epsilon: f64,
+    watch: Watch<'_>,
+) -> Result<DeltaBounds, Failure> {
     single(&part.each, Dd::from(epsilon), watch)
 }
 
 /// The profile of one loss at an epsilon of any sign, good to a relative 2^-90.
-fn single(loss: &Loss, epsilon: Dd, watch: Watch<'_>) -> Result<Ends, Failure> {
+fn single(loss: &Loss, epsilon: Dd, watch: Watch<'_>) -> Result<DeltaBounds, Failure> {
     let law: &dyn Law = loss.law();
     if let Some(ends) = law.profile(epsilon) {
         return Ok(ends);
     }
-    if law.normal().is_some() {
+    if law.normal_square().is_some() {
         return gaussian(loss, epsilon, watch);
     }
-    // Only above zero is it that of a sample.
-    let sample = law.sample().filter(|_| !epsilon.is_negative()).ok_or(Failure::TooMuch)?;
-    sampled(&sample, epsilon, watch)
+    // The formula of a sample holds only for epsilon >= 0.
+    let sample = law.sampled_pair().filter(|_| !epsilon.is_negative()).ok_or(Failure::TooMuch)?;
+    sampled_profile(&sample, epsilon, watch)
 }
 
-/// Gaussians by the contour, to twelve digits; below zero by
-/// `delta(-e) = 1 - e^-e + e^-e delta(e)`.
-fn gaussian(loss: &Loss, epsilon: Dd, watch: Watch<'_>) -> Result<Ends, Failure> {
-    let part = [Part { each: loss.clone(), count: 1 }];
+/// Gaussians by the contour, to twelve digits; below zero by `delta(-e) = 1 - e^-e + e^-e delta(e)`.
+fn gaussian(loss: &Loss, epsilon: Dd, watch: Watch<'_>) -> Result<DeltaBounds, Failure> {
+    let part = [CountedLoss { each: loss.clone(), count: 1 }];
     let size = epsilon.abs();
-    // Neighbouring doubles, whichever way the profile goes.
+    // Doubles on either side of epsilon, since the profile decreases.
     let much = (Effort::Much, watch);
     let at = |e: f64| contour::delta(&part, e.max(0.0), 1e-12, much, &Contours::default());
     let (lower, upper) = (at(size.upper())?.lower, at(size.lower())?.upper);
     if !epsilon.is_negative() {
-        return Ok(Ends { lower, upper });
+        return Ok(DeltaBounds { lower, upper });
     }
     let decay = Wide::exp(epsilon);
     // 1 - e^epsilon.
-    let fixed = Wide::from(rise(-epsilon));
+    let fixed = Wide::from(one_minus_exp_neg(-epsilon));
     let both = |delta: Wide, slack: f64| (fixed + decay * delta) * Wide::from(Dd::sum(1.0, slack));
-    Ok(Ends::new(both(lower, -FORMULA), both(upper, FORMULA)))
+    Ok(DeltaBounds::new(both(lower, -FORMULA), both(upper, FORMULA)))
 }
 
-/// On a Poisson sample, for epsilon >= 0. Remove: P - e^e Q = q (P0 - e^e' Q0) with
-/// `e^e' = 1 + (e^e - 1)/q`. Add: A (Q0 - e^e' P0) with `A = q - (1 - q)(e^e - 1)` and
-/// `e^e' = q e^e / A`, nothing if A is not positive; the inner pair is symmetric.
-fn sampled(sample: &Sample, epsilon: Dd, watch: Watch<'_>) -> Result<Ends, Failure> {
+/// On a Poisson sample, for epsilon >= 0. Remove: P - e^e Q = q (P0 - e^e' Q0) with `e^e' = 1 + (e^e - 1)/q`. Add: A
+/// (Q0 - e^e' P0) with `A = q - (1 - q)(e^e - 1)` and `e^e' = q e^e / A`, and zero if A is not positive; the inner pair
+/// is symmetric.
+fn sampled_profile(
+    sample: &SampledPair,
+    epsilon: Dd,
+    watch: Watch<'_>,
+) -> Result<DeltaBounds, Failure> {
     let rate = Dd::from(sample.rate);
     if epsilon.hi > 500.0 {
         return Err(Failure::TooMuch);
@@ -69,7 +76,7 @@ fn sampled(sample: &Sample, epsilon: Dd, watch: Watch<'_>) -> Result<Ends, Failu
         Direction::Remove => (rate, (excess / rate).ln_1p()),
         Direction::Add => {
             let share = rate - (Dd::ONE - rate) * excess;
-            // Too close to nothing to be told from it.
+            // The share cannot be distinguished from zero.
             let error = Dd::from(SHARE * rate.hi);
             if !(share - error).is_positive() {
                 let most = if (share + error).is_positive() {
@@ -77,22 +84,22 @@ fn sampled(sample: &Sample, epsilon: Dd, watch: Watch<'_>) -> Result<Ends, Failu
                 } else {
                     Wide::ZERO
                 };
-                return Ok(Ends::new(Wide::ZERO, most));
+                return Ok(DeltaBounds::new(Wide::ZERO, most));
             }
             (share, (rate / share).ln() + epsilon)
         }
     };
-    // Relative error of the share, absolute of the epsilon.
+    // Relative error of the share, absolute error of the epsilon.
     let slack = FORMULA * (1.0 + rate.hi / share.hi);
     let error = Dd::from(slack * (1.0 + inner_epsilon.hi.abs()));
     let low = single(&sample.inner, inner_epsilon + error, watch)?.lower;
     let high = single(&sample.inner, inner_epsilon - error, watch)?.upper;
-    Ok(Ends::new(low * scaled(share, -slack), high * scaled(share, slack)))
+    Ok(DeltaBounds::new(low * scaled(share, -slack), high * scaled(share, slack)))
 }
 
 /// The least epsilon whose pure delta is within the target, for one mechanism run once.
 pub(crate) fn epsilon(
-    part: &Part,
+    part: &CountedLoss,
     target: &Target,
     tolerance: f64,
     watch: Watch<'_>,
@@ -117,27 +124,31 @@ pub(crate) fn epsilon(
             Bracket { lower: 0.0, upper }
         }
     };
-    let bracket = narrowed(bracket, (200, 1e-3 * tolerance.max(1e-12)), target, at)?;
-    if bracket.keeps(tolerance) { Ok(bracket) } else { closer(at, target, bracket, tolerance) }
+    let bracket = narrow_bracket(bracket, (200, 1e-3 * tolerance.max(1e-12)), target, at)?;
+    if bracket.is_within_tolerance(tolerance) {
+        Ok(bracket)
+    } else {
+        both_ends_to_tolerance(at, target, bracket, tolerance)
+    }
 }
 
-/// Where the answer should be, on a Poisson sample with the person in P's data: the profile is q times the inner one
-/// at e' there, and e^e - 1 is q (e^e' - 1).
+/// The likely answer on a Poisson sample with the person in P's data: there the profile is q times the inner profile at
+/// e', and e^e - 1 is q (e^e' - 1).
 fn by_inner(
-    part: &Part,
+    part: &CountedLoss,
     target: &Target,
     tolerance: f64,
     watch: Watch<'_>,
 ) -> Result<Option<Bracket>, Failure> {
-    let is_it = |sample: &Sample| {
+    let is_it = |sample: &SampledPair| {
         sample.is_whole
             && sample.direction == Direction::Remove
-            && sample.inner.law().normal().is_some()
+            && sample.inner.law().normal_square().is_some()
     };
-    let Some(Sample { inner, rate, .. }) = part.law().sample().filter(is_it) else {
+    let Some(SampledPair { inner, rate, .. }) = part.law().sampled_pair().filter(is_it) else {
         return Ok(None);
     };
-    let inner = [Part { each: inner, count: 1 }];
+    let inner = [CountedLoss { each: inner, count: 1 }];
     let share = Wide::from(rate).recip();
     let inner_target = Target { lower: target.lower * share, upper: target.upper * share };
     let narrow = (1e-3 * tolerance).max(1e-11);
@@ -147,12 +158,12 @@ fn by_inner(
             let outer = |e: f64| (Dd::from(e).expm1() * Dd::from(rate)).ln_1p().hi;
             let bracket =
                 Bracket { lower: outer(lower) * (1.0 - HAIR), upper: outer(upper) * (1.0 + HAIR) };
-            Ok(bracket.keeps(tolerance).then_some(bracket))
+            Ok(bracket.is_within_tolerance(tolerance).then_some(bracket))
         }
         Err(Failure::Stopped) => Err(Failure::Stopped),
         Err(_) => Ok(None),
     }
 }
 
-/// What the profile's formula may be off by, relative to epsilon, about.
+/// The approximate error of the profile's formula, relative to epsilon.
 const HAIR: f64 = 1e-11;

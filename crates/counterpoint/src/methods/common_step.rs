@@ -1,8 +1,8 @@
-//! A step of which all distances on a lattice are multiples.
+//! Finds a step of which all distances on a lattice are multiples.
 
-/// A number of which every distance is a multiple, but for rounding, if there is one of at
-/// least the given size: 0.1, 0.2 and 0.5 are multiples of 0.1 up to 2^-55. By Euclid's
-/// algorithm. Any step is sound, and this one leaves next to nothing to split or merge.
+/// Returns a step of at least the given size of which every distance is a multiple, except for rounding, if there is
+/// one: 0.1, 0.2 and 0.5 are multiples of 0.1 up to 2^-55. Euclid's algorithm. Every step is sound; with this one next
+/// to nothing is split or merged.
 pub(super) fn common_step(distances: &[f64], least: f64) -> Option<f64> {
     let largest = distances.iter().copied().reduce(f64::max)?;
     let noise = 1e-13 * largest;

@@ -1,63 +1,62 @@
-//! Laplace losses of several scales, and responses, if they are few: the profile as a sum over the knots of a spline
-//! (theory 2.11).
+//! Few Laplace losses of several scales, and responses: the profile as a sum over the knots of a spline (theory 2.11).
 //!
-//! With every loss tilted by e^(-y/2), each of n Laplace losses is e^(eps z) (1 + 1/2z) + e^(-eps z) (1 - 1/2z) in the
-//! tilt z, but for a factor, and a response e^(eps z) + e^(-eps z). The product is a sum over all signs, where minus signs
-//! K times at Laplace losses make (1 + 1/2z)^(n-K) (1 - 1/2z)^K = sum of c_j (2z)^-j, and e^(sz) z^-j is the transform of
-//! (s - y)^(j-1)/(j-1)! below s. With x = (s - e)/2 a knot s above e so adds the sum of d_k x^k/k!, d_k being the sum of
-//! c_j over j = k-1, k-3, ...
+//! With every loss tilted by e^(-y/2), each of n Laplace losses is, up to a factor, e^(eps z) (1 + 1/2z) + e^(-eps z)
+//! (1 - 1/2z) in the tilt z, and a response is e^(eps z) + e^(-eps z). The product is a sum over all signs, where K
+//! minus signs at Laplace losses give (1 + 1/2z)^(n-K) (1 - 1/2z)^K = sum of c_j (2z)^-j, and e^(sz) z^-j is the
+//! transform of (s - y)^(j-1)/(j-1)! below s. So with x = (s - e)/2 a knot s above e adds the sum of d_k x^k/k!, where
+//! d_k is the sum of c_j over j = k-1, k-3, ...
 
 use super::contour::saddle_at_delta;
-use crate::composition::Part;
+use crate::composition::CountedLoss;
 use crate::composition::leak::Target;
-use crate::ends::{Ends, ROUNDED_UP};
-use crate::methods::search::solved;
-use crate::methods::{Failure, kept};
+use crate::delta_bounds::{DeltaBounds, ROUNDED_UP};
+use crate::methods::search::solve_epsilon;
+use crate::methods::{Failure, within_tolerance};
 use crate::watch::Watch;
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::{Dd, STEP, Wide};
 
-// What the certificates here allow for, in steps, each rounded up generously.
+// Allowances of the certificates below, in steps, each rounded up generously.
 
 /// A place (s - e)/2, relative to all losses and e: half of each epsilon's own error, and an operation for each part.
 const PLACE: f64 = 4.0;
-/// A term, for each power of it: a product, a quotient and a sum; and what a knot weighs.
+/// A term, for each of its powers: a product, a quotient and a sum; and the weight of a knot.
 const POWER: f64 = 4.0;
 const WEIGHT: f64 = 64.0;
 /// The scale's exponent, relative to all losses and e; and each factor.
 const EXPONENT: f64 = 8.0;
 const FACTOR: f64 = 8.0;
 
-// Not allowances but choices: any are sound.
+// Choices, not allowances: every value is sound.
 
-/// The most knots times powers.
+/// The largest number of knots times powers.
 const MOST_WORK: f64 = 262_144.0;
-/// The most Laplace losses: up to here all c_j and d_k are whole numbers below 2^53.
+/// The largest number of Laplace losses; up to it all c_j and d_k are whole numbers below 2^53.
 const MOST_LAPLACES: u64 = 48;
-/// All losses together, at most, and each at least.
+/// The largest sum of all losses, and the least epsilon of each.
 const MOST_REACH: f64 = 200.0;
 const LEAST: f64 = 1e-30;
-/// Further powers are bounded, not computed, if they are less than this of those before.
+/// Further powers are bounded, not computed, if they are less than this share of the earlier ones.
 const NEGLIGIBLE: f64 = 1e-36;
 
-/// What the knots are of.
-struct Shape {
-    /// Epsilon, count, and whether it is Laplace noise.
+/// The losses of which the profile has knots.
+struct KnotLosses {
+    /// Epsilon, count, and true for Laplace noise.
     parts: Vec<(Dd, u64, bool)>,
     laplaces: u64,
     /// The sum of all epsilons.
     reach: Dd,
 }
 
-impl Shape {
+impl KnotLosses {
     /// `None` if there are other losses, no Laplace noise or too many knots.
-    fn of(parts: &[Part]) -> Option<Self> {
+    fn of(parts: &[CountedLoss]) -> Option<Self> {
         let (mut laplaces, mut knots, mut reach) = (0, 1.0, Dd::ZERO);
         let mut list = Vec::with_capacity(parts.len());
         for part in parts {
-            let (epsilon, is_laplace) = match part.law().laplace() {
+            let (epsilon, is_laplace) = match part.law().laplace_epsilon() {
                 Some(epsilon) => (epsilon, true),
-                None => (part.law().guarantee()?, false),
+                None => (part.law().response_epsilon()?, false),
             };
             laplaces += if is_laplace { part.count } else { 0 };
             knots *= part.count as f64 + 1.0;
@@ -74,31 +73,35 @@ impl Shape {
     }
 }
 
-/// Whether these are few Laplace losses, beside few responses.
-pub(crate) fn is_for(parts: &[Part]) -> bool {
-    Shape::of(parts).is_some()
+/// True for few Laplace losses, beside few responses.
+pub(crate) fn is_for(parts: &[CountedLoss]) -> bool {
+    KnotLosses::of(parts).is_some()
 }
 
 /// The least epsilon whose pure delta is within the target.
 pub(crate) fn epsilon(
-    parts: &[Part],
+    parts: &[CountedLoss],
     target: &Target,
     tolerance: f64,
     watch: Watch<'_>,
 ) -> Result<Bracket, Failure> {
-    let knots = Knots::new(Shape::of(parts).ok_or(Failure::TooMuch)?, 0.0);
+    let knots = Knots::new(KnotLosses::of(parts).ok_or(Failure::TooMuch)?, 0.0);
     let saddle = saddle_at_delta(parts, target.lower.ln_estimate(), watch)?;
-    let bracket = solved(&|e| knots.ends(e), target, &saddle, &watch)?;
-    kept(bracket, tolerance)
+    let bracket = solve_epsilon(&|e| knots.ends(e), target, &saddle, &watch)?;
+    within_tolerance(bracket, tolerance)
 }
 
 /// The pure delta at an epsilon.
-pub(crate) fn delta(parts: &[Part], epsilon: f64, tolerance: f64) -> Result<Ends, Failure> {
-    let shape = Shape::of(parts).ok_or(Failure::TooMuch)?;
-    Knots::new(shape, epsilon).ends(epsilon).kept(tolerance)
+pub(crate) fn delta(
+    parts: &[CountedLoss],
+    epsilon: f64,
+    tolerance: f64,
+) -> Result<DeltaBounds, Failure> {
+    let shape = KnotLosses::of(parts).ok_or(Failure::TooMuch)?;
+    Knots::new(shape, epsilon).ends(epsilon).within_tolerance(tolerance)
 }
 
-/// A knot, how often it occurs, and how many of its signs at Laplace losses are minus.
+/// A knot, its number of occurrences, and its number of minus signs at Laplace losses.
 struct Knot {
     at: Dd,
     weight: Dd,
@@ -107,17 +110,17 @@ struct Knot {
 
 struct Knots {
     list: Vec<Knot>,
-    shape: Shape,
-    /// d_k by the number of minus signs: for k from 1 to n + 2, from where on they repeat.
+    shape: KnotLosses,
+    /// d_k by the number of minus signs, for k from 1 to n + 2; from there on they repeat.
     sums: Vec<Vec<f64>>,
-    /// The scale is this times e^((e - reach)/2); and how many releases there are.
+    /// The scale divided by e^((e - reach)/2), and the number of releases.
     factor: Wide,
     factors: f64,
 }
 
 impl Knots {
-    /// The knots above an epsilon, or so close that they may be.
-    fn new(shape: Shape, least: f64) -> Self {
+    /// The knots above an epsilon, including those within the error below it.
+    fn new(shape: KnotLosses, least: f64) -> Self {
         let place = 2.0 * place_error(shape.reach.hi, least);
         let mut list = vec![Knot { at: shape.reach, weight: Dd::ONE, minus: 0 }];
         for &(epsilon, count, is_laplace) in &shape.parts {
@@ -141,7 +144,7 @@ impl Knots {
         Self { list, shape, sums, factor, factors }
     }
 
-    fn ends(&self, epsilon: f64) -> Ends {
+    fn ends(&self, epsilon: f64) -> DeltaBounds {
         let place = place_error(self.shape.reach.hi, epsilon);
         let (mut sum, mut error) = (Dd::ZERO, 0.0);
         for knot in &self.list {
@@ -149,11 +152,11 @@ impl Knots {
             if x.hi < -place {
                 continue;
             }
-            let Series { value, sizes, slope, left_out } =
+            let Series { value, sizes, slope, omitted_mass } =
                 series(&self.sums[knot.minus], if x.is_positive() { x } else { Dd::ZERO });
             sum = sum + knot.weight * value;
             let weighed = STEP * self.factors * value.hi.abs();
-            error += knot.weight.hi * (sizes + weighed + place * slope + left_out);
+            error += knot.weight.hi * (sizes + weighed + place * slope + omitted_mass);
             error += STEP * sum.hi.abs();
         }
         let ends = |error: f64| {
@@ -165,17 +168,17 @@ impl Knots {
         let relative = STEP * (EXPONENT * sizes + FACTOR * self.factors + WEIGHT);
         let scale = self.factor * Wide::exp((Dd::from(epsilon) - self.shape.reach).scaled(0.5));
         let by = |slack: f64| scale * Wide::from(Dd::sum(1.0, slack));
-        Ends::new(ends(-error) * by(-relative), ends(error) * by(relative))
+        DeltaBounds::new(ends(-error) * by(-relative), ends(error) * by(relative))
     }
 }
 
-/// What (s - e)/2 may be off by.
+/// A bound on the error of (s - e)/2.
 fn place_error(reach: f64, epsilon: f64) -> f64 {
     PLACE * STEP * (reach + epsilon)
 }
 
-/// 2^(1-n) and 1/(1 + e^-eps) for every response; and how many releases there are.
-fn factor(shape: &Shape) -> (Wide, f64) {
+/// The product of 2^(1-n) and 1/(1 + e^-eps) for every response, and the number of releases.
+fn factor(shape: &KnotLosses) -> (Wide, f64) {
     let (mut factor, mut factors) = (Wide::from(2.0), 1.0);
     factor = factor * Wide::from(0.5).powi(shape.laplaces);
     for &(epsilon, count, is_laplace) in &shape.parts {
@@ -204,22 +207,22 @@ fn sums(n: u64, minus: u64) -> Vec<f64> {
     sums
 }
 
-/// The sum of d_k x^k/k!: its value, at most what it is off by rounding, at most the sizes of its derivative's terms, and
-/// at most what is not in it.
+/// The sum of d_k x^k/k!: its value, and upper bounds on its rounding error, on the sum of its derivative's terms in
+/// absolute value, and on the terms that are left out.
 struct Series {
     value: Dd,
     sizes: f64,
     slope: f64,
-    left_out: f64,
+    omitted_mass: f64,
 }
 
-/// From k = 2x on what follows a term is together at most as large as it, but for the factors d_k, of which the last
-/// two repeat: for 0 < K < n they are zero.
+/// From k = 2x on the terms after a term together are at most as large as the term, except for the factors d_k, of
+/// which the last two repeat; for 0 < K < n they are zero.
 fn series(sums: &[f64], x: Dd) -> Series {
     let repeated = sums.len() - 2;
     let largest = sums.iter().fold(0.0, |most: f64, sum| most.max(sum.abs()));
     let ends = sums[repeated].abs() + sums[repeated + 1].abs() < 0.5;
-    let mut found = Series { value: Dd::ZERO, sizes: 0.0, slope: sums[0].abs(), left_out: 0.0 };
+    let mut found = Series { value: Dd::ZERO, sizes: 0.0, slope: sums[0].abs(), omitted_mass: 0.0 };
     let mut term = Dd::ONE;
     for k in 1..2000_usize {
         let index = if k <= sums.len() { k - 1 } else { repeated + (k - 1 - repeated) % 2 };
@@ -234,12 +237,12 @@ fn series(sums: &[f64], x: Dd) -> Series {
         }
         let rest = largest * term.hi;
         if power + 1.0 >= 2.0 * x.hi && rest <= NEGLIGIBLE * found.slope * x.hi {
-            found.left_out = ROUNDED_UP * rest;
+            found.omitted_mass = ROUNDED_UP * rest;
             found.slope += 3.0 * largest * before;
             return found;
         }
     }
-    Series { left_out: f64::INFINITY, ..found }
+    Series { omitted_mass: f64::INFINITY, ..found }
 }
 
 #[cfg(test)]
@@ -247,12 +250,12 @@ mod tests {
     use super::*;
     use crate::laws::{Laplace, Response};
 
-    fn laplace(epsilon: f64, count: u64) -> Part {
-        Part { each: Laplace { epsilon: Dd::from(epsilon) }.into(), count }
+    fn laplace(epsilon: f64, count: u64) -> CountedLoss {
+        CountedLoss { each: Laplace { epsilon: Dd::from(epsilon) }.into(), count }
     }
 
-    fn response(epsilon: f64, count: u64) -> Part {
-        Part { each: Response { epsilon: Dd::from(epsilon) }.into(), count }
+    fn response(epsilon: f64, count: u64) -> CountedLoss {
+        CountedLoss { each: Response { epsilon: Dd::from(epsilon) }.into(), count }
     }
 
     /// The profile of one Laplace loss at an epsilon of any sign: 1 - e^((e - eps)/2) between 0 and eps.
@@ -281,7 +284,7 @@ mod tests {
         between.sum::<f64>() + atoms
     }
 
-    fn hold(what: &str, parts: &[Part], e: f64, exact: f64, close: f64) {
+    fn hold(what: &str, parts: &[CountedLoss], e: f64, exact: f64, close: f64) {
         let ends = delta(parts, e, 1e-12).expect(what);
         let (lower, upper) = (ends.lower.estimate(), ends.upper.estimate());
         assert!(
@@ -299,7 +302,7 @@ mod tests {
             vec![0.2, 0.11, 0.07],
             vec![2.0, 0.9, 1.4],
         ] {
-            let parts: Vec<Part> = list.iter().map(|&epsilon| laplace(epsilon, 1)).collect();
+            let parts: Vec<CountedLoss> = list.iter().map(|&epsilon| laplace(epsilon, 1)).collect();
             let reach: f64 = list.iter().sum();
             for share in [0.0, 0.1, 0.35, 0.6, 0.9] {
                 let pieces = if list.len() == 2 { 100_000 } else { 1500 };
@@ -333,7 +336,7 @@ mod tests {
             vec![laplace(1e-9, 3), laplace(3e-9, 2)],
         ];
         for parts in mixes {
-            let reach: f64 = Shape::of(&parts).expect("few").reach.hi;
+            let reach: f64 = KnotLosses::of(&parts).expect("few").reach.hi;
             for share in [0.0, 0.3, 0.7, 0.99] {
                 let ends = delta(&parts, share * reach, 1.0).unwrap();
                 let width = ends.relative_width();

@@ -1,18 +1,18 @@
 //! Methods: ways to compute the composed profile. They ask laws for abilities and name none.
 //!
-//! An exact route gives the tail of the loss at any epsilon; a certified one gives the
-//! profile between two lattices, to a tolerance.
+//! An exact method gives the tail of the loss at any epsilon. A certified method gives the profile between two bounds,
+//! to a tolerance.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub(crate) mod closed;
 mod common_step;
 pub(crate) mod contour;
-pub(crate) mod edge;
-pub(crate) mod faint;
+pub(crate) mod near_max;
+pub(crate) mod small_mu;
 pub(crate) mod knots;
 pub(crate) mod largest;
 pub(crate) mod lattice;
-pub(crate) mod listed;
+pub(crate) mod outcome_list;
 pub(crate) mod outcomes;
 pub(crate) mod renyi;
 pub(crate) mod responses;
@@ -23,21 +23,21 @@ pub(crate) mod tail;
 
 pub(crate) use responses::precise;
 
-use crate::ends::Ends;
-use crate::watch::Stopped;
+use crate::delta_bounds::DeltaBounds;
+use crate::watch::StopRequest;
 use counterpoint_numerics::Bracket;
 use std::fmt;
 
-/// A way to compute the profile of a composition.
+/// The method that computes the profile of a composition, as users name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Route {
-    /// The formula of one mechanism, run once. Asked for, any formula will do: this one, or those of the five routes that follow,
-    /// which had this name together.
+    /// The formula of one mechanism, run once. If requested, any formula is accepted: this one, or those of the five
+    /// routes that follow, which once shared this name.
     Closed,
-    /// None: delta is what leaks, or epsilon the largest loss.
+    /// No computation: delta is the leaks' probability, or epsilon is the largest loss.
     Leaks,
-    /// Bounds next to the largest loss, where few outcomes matter.
+    /// Bounds near the largest loss, where few outcomes matter.
     NearLargestLoss,
     /// Gaussians whose mu together is at most 10^-4: three moments of a normal tail.
     SmallMu,
@@ -47,15 +47,15 @@ pub enum Route {
     TruncatedPowers,
     /// One binomial sum; all epsilons equal. Exact.
     Equal,
-    /// Every outcome, one by one. Asked for of (epsilon, delta) guarantees it is [`Route::Halves`].
+    /// A list of all outcomes. If requested for (epsilon, delta) guarantees, it means [`Route::Halves`].
     Outcomes,
-    /// Two halves of the list, met in the middle. Exact.
+    /// Two lists, each of half the outcomes, combined. Exact.
     Halves,
-    /// The saddle-point contour. Certified to a tolerance. Asked for, either of the next two will do as well.
+    /// The saddle-point contour. Certified to a tolerance. If requested, either of the next two routes is accepted.
     Contour,
     /// The contour of losses that are blurred by a small normal law.
     BlurredContour,
-    /// Several contours, of losses cut into layers.
+    /// Several contours, one for each layer of the losses.
     LayeredContour,
     /// Fourier transforms on a lattice. Certified to a tolerance.
     Lattice,
@@ -88,7 +88,7 @@ impl Route {
         Self::Precise,
     ];
 
-    /// The name users know it by.
+    /// The name of the route for users.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -111,28 +111,27 @@ impl Route {
         }
     }
 
-    /// The route of this name, or of a name that it had: `grouped` is [`Route::Outcomes`].
+    /// The route with a name, or a former name: `grouped` was the name of [`Route::Outcomes`].
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let name = if name == "grouped" { "outcomes" } else { name };
         Self::ALL.into_iter().find(|route| route.name() == name)
     }
 
-    /// The names of some, with commas between them.
+    /// The names of some routes, separated by commas.
     #[must_use]
     pub fn names(routes: impl IntoIterator<Item = Self>) -> String {
         let names: Vec<&str> = routes.into_iter().map(Self::name).collect();
         names.join(", ")
     }
 
-    /// Whether it is for mechanisms of any kind; the others are for (epsilon, delta)
-    /// guarantees alone.
+    /// True for routes that apply to mechanisms of any kind; the others apply to (epsilon, delta) guarantees alone.
     #[must_use]
     pub fn is_for_mechanisms(self) -> bool {
         !matches!(self, Self::Equal | Self::Halves | Self::Convolution | Self::Precise)
     }
 
-    /// Whether an answer by another route is one by this route, if it is asked for.
+    /// True if a request for this route accepts an answer by the other one.
     #[must_use]
     pub fn includes(self, other: Self) -> bool {
         let formula = matches!(
@@ -156,33 +155,33 @@ impl fmt::Display for Route {
     }
 }
 
-/// Why a route has no answer.
+/// Reasons why a method has no answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Failure {
     Stopped,
-    /// It would take too much work.
+    /// The computation would take too much work.
     TooMuch,
-    /// The width reached when refining had to stop.
+    /// The relative width that was reached when refinement had to stop.
     TooWide(f64),
 }
 
-/// A bracket that is as narrow as promised, or too wide.
-pub(crate) fn kept(bracket: Bracket, tolerance: f64) -> Result<Bracket, Failure> {
-    match bracket.keeps(tolerance) {
+/// The bracket if it is as narrow as the tolerance, else an error.
+pub(crate) fn within_tolerance(bracket: Bracket, tolerance: f64) -> Result<Bracket, Failure> {
+    match bracket.is_within_tolerance(tolerance) {
         true => Ok(bracket),
         false => Err(Failure::TooWide(bracket.relative_width())),
     }
 }
 
-impl From<Stopped> for Failure {
-    fn from(_: Stopped) -> Self {
+impl From<StopRequest> for Failure {
+    fn from(_: StopRequest) -> Self {
         Self::Stopped
     }
 }
 
-impl Ends {
-    /// As narrow as this, or too wide.
-    pub(crate) fn kept(self, tolerance: f64) -> Result<Self, Failure> {
+impl DeltaBounds {
+    /// The ends if they are as narrow as the tolerance, else an error.
+    pub(crate) fn within_tolerance(self, tolerance: f64) -> Result<Self, Failure> {
         let width = self.relative_width();
         if width <= tolerance { Ok(self) } else { Err(Failure::TooWide(width)) }
     }

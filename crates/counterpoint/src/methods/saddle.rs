@@ -1,16 +1,15 @@
-//! Saddle points: where to look, never what to report.
+//! Saddle points: they choose where to compute and never reach a report.
 //!
-//! Nothing here is certified. It chooses the contour's abscissa and first guesses;
-//! every answer is then checked by a route that is.
+//! Nothing here is certified. Saddle points choose the contour's abscissa and first guesses; every answer is then
+//! checked by a certified method.
 #![allow(clippy::disallowed_methods)]
 
-use super::Ends;
+use super::DeltaBounds;
 use crate::composition::Factor;
 use counterpoint_numerics::Bracket;
 
-/// The cumulant generating function K of the pure loss, with at most
-/// [`MOST_BINS`] factors: enough for estimates, and its cost does not grow with
-/// the list.
+/// The cumulant generating function K of the pure loss, with at most [`MOST_BINS`] factors: precise enough for
+/// estimates, at a cost that does not grow with the list.
 #[derive(Clone, Debug)]
 pub(crate) struct Cumulant {
     bins: Vec<(f64, f64)>,
@@ -23,15 +22,15 @@ const MOST_BINS: usize = 64;
 pub(crate) struct Saddle {
     pub(crate) tilt: f64,
     pub(crate) epsilon: f64,
-    /// The estimate of ln delta there.
+    /// An estimate of ln delta at this epsilon.
     pub(crate) ln_delta: f64,
-    /// The curvature of K there: the variance of the tilted loss.
+    /// The curvature of K at the tilt: the variance of the tilted loss.
     pub(crate) variance: f64,
 }
 
 impl Saddle {
-    /// The saddle of `K(t) - t e - ln t - ln(1 + t)` as a function of t, with Laplace's estimate of
-    /// delta, given K, K' and K'' at t.
+    /// The saddle of `K(t) - t e - ln t - ln(1 + t)` as a function of t, with Laplace's estimate of delta, given K, K'
+    /// and K'' at t.
     pub(crate) fn at(tilt: f64, (k, slope, variance): (f64, f64, f64)) -> Self {
         let epsilon = slope - 1.0 / tilt - 1.0 / (1.0 + tilt);
         let curvature = variance + tilt.powi(-2) + (1.0 + tilt).powi(-2);
@@ -40,21 +39,21 @@ impl Saddle {
         Self { tilt, epsilon, ln_delta, variance }
     }
 
-    /// Where an answer was found to be, though not closely enough.
+    /// Moves epsilon to an answer that was found, though not narrow enough.
     pub(crate) fn look_at(&mut self, bracket: Bracket) {
         if bracket.upper < 1e300 {
             self.epsilon = bracket.upper;
         }
     }
 
-    /// What delta was found to be, though not closely enough.
-    pub(crate) fn expect(&mut self, ends: Ends) {
+    /// Moves ln delta to an answer that was found, though not narrow enough.
+    pub(crate) fn expect(&mut self, ends: DeltaBounds) {
         if ends.lower.is_positive() {
             self.ln_delta = ends.upper.ln_estimate();
         }
     }
 
-    /// The first that is not too small: bisection on ln t between two ends.
+    /// The saddle at which a condition changes from true to false, by bisection of ln t between two ends.
     pub(crate) fn search(
         (mut low, mut high): (f64, f64),
         halvings: u32,
@@ -84,7 +83,7 @@ impl Cumulant {
         Self { bins: bins.collect() }
     }
 
-    /// Without lumping any factors together.
+    /// Uses every factor, without lumping any together.
     pub(crate) fn exact(factors: &[Factor]) -> Self {
         Self { bins: factors.iter().map(|f| (f.each, f.count as f64)).collect() }
     }
@@ -108,20 +107,19 @@ impl Cumulant {
         self.bins.iter().map(|&(epsilon, count)| count * minus(epsilon)).sum()
     }
 
-    /// The saddle of a given epsilon: epsilon grows with the tilt.
+    /// The saddle of a given epsilon; epsilon increases with the tilt.
     pub(crate) fn at_epsilon(&self, epsilon: f64) -> Saddle {
         self.search(|saddle| saddle.epsilon < epsilon)
     }
 
-    /// The saddle of a given ln delta, which falls as the tilt grows, at an epsilon
-    /// of at least zero.
+    /// The saddle of a given ln delta, which decreases with the tilt, at an epsilon of at least zero.
     pub(crate) fn at_ln_delta(&self, ln_delta: f64) -> Saddle {
         self.search(|saddle| saddle.ln_delta > ln_delta || saddle.epsilon < 0.0)
     }
 
     fn search(&self, too_small: impl Fn(&Saddle) -> bool) -> Saddle {
         let saddle = Saddle::search((-35.0, 35.0), 28, |t| Saddle::at(t, self.at(t)), too_small);
-        // Overflow somewhere: any finite guess will do.
+        // Overflow: any finite guess will do.
         let finite = saddle.epsilon.is_finite() && saddle.ln_delta.is_finite();
         if finite {
             saddle

@@ -1,15 +1,15 @@
-//! Searches that the routes share. Every end they return was checked.
+//! Searches that the methods share. Every end that they return was checked.
 
 use super::saddle::Saddle;
-use super::{Ends, Failure, kept};
+use super::{DeltaBounds, Failure, within_tolerance};
 use crate::composition::leak::Target;
-use crate::watch::{Stopped, Watch};
+use crate::watch::{StopRequest, Watch};
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::Wide;
 
-/// Halves an interval, at most so often, until no double lies between its ends or they are close, relative to
-/// the upper one: that one passes, if it did, and the lower one does not.
-pub(crate) fn halved<E>(
+/// Halves an interval until no double lies between its ends, or they are relatively close, or the halvings are used up.
+/// The upper end passes if it passed before, and the lower end does not pass.
+pub(crate) fn bisect<E>(
     Bracket { lower: mut low, upper: mut high }: Bracket,
     (halvings, close): (u32, f64),
     passes: impl Fn(f64) -> Result<bool, E>,
@@ -28,8 +28,9 @@ pub(crate) fn halved<E>(
     Ok(Bracket { lower: low, upper: high })
 }
 
-/// Where a function with one dip is least, by sections of the golden ratio. Where it is infinite, to the left.
-pub(crate) fn golden(
+/// The minimum of a function with one dip, by golden-section search. Infinite values are taken to lie right of the
+/// minimum.
+pub(crate) fn golden_section(
     (mut low, mut high): (f64, f64),
     sections: u32,
     value: impl Fn(f64) -> f64,
@@ -51,19 +52,19 @@ pub(crate) fn golden(
     if at_left <= at_right { left } else { right }
 }
 
-/// Halves a bracket of the answer until it is so narrow, or until the profile's own width hides the answer.
-pub(crate) fn narrowed<E>(
+/// Halves a bracket of the answer until it is narrow, or until the profile's own width hides the answer.
+pub(crate) fn narrow_bracket<E>(
     mut bracket: Bracket,
     (halvings, narrow): (u32, f64),
     target: &Target,
-    delta: impl Fn(f64) -> Result<Ends, E>,
+    delta: impl Fn(f64) -> Result<DeltaBounds, E>,
 ) -> Result<Bracket, E> {
     for _ in 0..halvings {
         if bracket.relative_width() <= narrow {
             break;
         }
         let middle = bracket.lower + 0.5 * bracket.width();
-        let Ends { lower: low, upper: high } = delta(middle)?;
+        let DeltaBounds { lower: low, upper: high } = delta(middle)?;
         if middle <= bracket.lower || middle >= bracket.upper {
             break;
         } else if high <= target.lower {
@@ -77,15 +78,15 @@ pub(crate) fn narrowed<E>(
     Ok(bracket)
 }
 
-/// An epsilon that surely satisfies the target, as near the least such as the bound
-/// allows: the secant method on ln delta, every step checked.
-pub(crate) fn satisfying(
+/// An epsilon that surely satisfies the target, as near to the least as the bound allows: the secant method on ln
+/// delta, with every step checked.
+pub(crate) fn satisfying_epsilon(
     delta: impl Fn(f64) -> Wide,
     target: &Target,
     saddle: &Saddle,
     top: f64,
     watch: &Watch<'_>,
-) -> Result<f64, Stopped> {
+) -> Result<f64, StopRequest> {
     let goal = target.lower;
     let ln_goal = goal.ln_estimate();
     let (mut low, mut high) = (0.0_f64, top);
@@ -93,7 +94,7 @@ pub(crate) fn satisfying(
     let mut slope = saddle.tilt;
     let mut last: Option<(f64, f64)> = None;
     for _ in 0..100 {
-        watch.at(0.9)?;
+        watch.check(0.9)?;
         let value = delta(at);
         if value <= goal {
             high = at;
@@ -116,7 +117,7 @@ pub(crate) fn satisfying(
         if value <= goal && height > -1e-13 {
             break;
         }
-        // Aim a hair to the safe side, so that the last step lands on it.
+        // Aims slightly to the safe side, so that the last step lands on it.
         let next = at + (height + 3e-14) / slope;
         at = if next > low && next < high { next } else { 0.5 * low + 0.5 * high };
         if at <= low && low <= 0.0 {
@@ -126,8 +127,12 @@ pub(crate) fn satisfying(
     Ok(high)
 }
 
-/// An epsilon that satisfies the target, to search below.
-pub(crate) fn top(ends: &dyn Fn(f64) -> Ends, target: &Target, saddle: &Saddle) -> f64 {
+/// An epsilon that satisfies the target, as the upper end of a search.
+pub(crate) fn find_upper_end(
+    ends: &dyn Fn(f64) -> DeltaBounds,
+    target: &Target,
+    saddle: &Saddle,
+) -> f64 {
     let mut top = saddle.epsilon + 1.0 / saddle.tilt;
     for _ in 0..200 {
         if ends(top).upper <= target.lower {
@@ -138,14 +143,14 @@ pub(crate) fn top(ends: &dyn Fn(f64) -> Ends, target: &Target, saddle: &Saddle) 
     f64::MAX
 }
 
-/// An epsilon that surely exceeds the target, a little below one that satisfies it.
-pub(crate) fn exceeding(
-    ends: &dyn Fn(f64) -> Ends,
+/// An epsilon that surely exceeds the target, slightly below one that satisfies it.
+pub(crate) fn exceeding_epsilon(
+    ends: &dyn Fn(f64) -> DeltaBounds,
     target: &Target,
     saddle: &Saddle,
     upper: f64,
 ) -> f64 {
-    let Ends { lower: low, upper: high } = ends(upper);
+    let DeltaBounds { lower: low, upper: high } = ends(upper);
     let gap = if low.is_positive() { high.ln_estimate() - low.ln_estimate() } else { 1.0 };
     let mut step = (gap.max(1e-15) * 1.2) / saddle.tilt + upper * 4e-16;
     for _ in 0..60 {
@@ -161,36 +166,36 @@ pub(crate) fn exceeding(
     0.0
 }
 
-/// The least epsilon within the target, between two that were checked, by bounds on a falling profile.
-pub(crate) fn solved(
-    ends: &dyn Fn(f64) -> Ends,
+/// The least epsilon within the target, by bounds on a decreasing profile; both ends are checked.
+pub(crate) fn solve_epsilon(
+    ends: &dyn Fn(f64) -> DeltaBounds,
     target: &Target,
     saddle: &Saddle,
     watch: &Watch<'_>,
-) -> Result<Bracket, Stopped> {
-    let highest = top(ends, target, saddle);
-    let upper = satisfying(|e| ends(e).upper, target, saddle, highest, watch)?;
-    Ok(Bracket { lower: exceeding(ends, target, saddle, upper), upper })
+) -> Result<Bracket, StopRequest> {
+    let highest = find_upper_end(ends, target, saddle);
+    let upper = satisfying_epsilon(|e| ends(e).upper, target, saddle, highest, watch)?;
+    Ok(Bracket { lower: exceeding_epsilon(ends, target, saddle, upper), upper })
 }
 
-/// The two ends one by one: each surely on its side.
+/// Searches each end separately; each end is surely on its side.
 pub(crate) fn both_ends<E>(
-    at: impl Fn(f64) -> Result<Ends, E>,
+    at: impl Fn(f64) -> Result<DeltaBounds, E>,
     target: &Target,
     bracket: Bracket,
     halvings: (u32, f64),
 ) -> Result<Bracket, E> {
-    let upper = halved(bracket, halvings, |e| Ok(at(e)?.upper <= target.lower))?.upper;
-    let lower = halved(bracket, halvings, |e| Ok(at(e)?.lower <= target.upper))?.lower;
+    let upper = bisect(bracket, halvings, |e| Ok(at(e)?.upper <= target.lower))?.upper;
+    let lower = bisect(bracket, halvings, |e| Ok(at(e)?.lower <= target.upper))?.lower;
     Ok(Bracket { lower: lower.min(upper), upper })
 }
 
-/// The same, where the profile is too wide to tell both at once.
-pub(crate) fn closer(
-    at: impl Fn(f64) -> Result<Ends, Failure>,
+/// Searches each end separately and checks the tolerance, for profiles too wide to decide both ends at once.
+pub(crate) fn both_ends_to_tolerance(
+    at: impl Fn(f64) -> Result<DeltaBounds, Failure>,
     target: &Target,
     bracket: Bracket,
     tolerance: f64,
 ) -> Result<Bracket, Failure> {
-    kept(both_ends(at, target, bracket, (100, 0.0))?, tolerance)
+    within_tolerance(both_ends(at, target, bracket, (100, 0.0))?, tolerance)
 }

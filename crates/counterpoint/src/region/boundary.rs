@@ -1,26 +1,26 @@
-//! Polygons: convex chains of vertices, falling from the miss axis to the false-alarm axis.
+//! Polygons: convex chains of vertices that fall from the miss axis to the false-alarm axis.
 
-use super::Point;
+use super::ErrorRates;
 use counterpoint_numerics::{Dd, STEP};
 
-/// A chain of vertices by rising false-alarm rate and falling miss rate. The region is what
-/// lies on or above it: the hull of the vertices and of all that is worse.
+/// A chain of vertices by rising false-alarm rate and falling miss rate. The region lies on and above the chain: it is
+/// the hull of the vertices and of all worse points.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Boundary(Vec<Point>);
+pub(crate) struct Boundary(Vec<ErrorRates>);
 
 /// Rates below this are rounded to zero or to this, so that products keep their digits.
 pub(super) const LEAST: f64 = 1e-200;
 
 impl Boundary {
-    /// The lower hull of points. A point is left out only if it is surely not below the line
-    /// between its neighbours, or nearer to it than any rounding here.
-    pub(super) fn new(mut points: Vec<Point>) -> Self {
+    /// Computes the lower hull of points. A point is dropped only if it is certainly not below the line between its
+    /// neighbours, or nearer to the line than any rounding here.
+    pub(super) fn new(mut points: Vec<ErrorRates>) -> Self {
         points.sort_by(|a, b| {
             a.false_alarm.total_cmp(&b.false_alarm).then(a.miss.total_cmp(&b.miss))
         });
-        let mut chain: Vec<Point> = Vec::with_capacity(points.len());
+        let mut chain: Vec<ErrorRates> = Vec::with_capacity(points.len());
         for point in points {
-            // Further right and not lower: no vertex.
+            // A point further right that is not lower is no vertex.
             if chain.last().is_some_and(|last| point.miss >= last.miss) {
                 continue;
             }
@@ -36,11 +36,11 @@ impl Boundary {
         Self(chain)
     }
 
-    pub(super) fn points(&self) -> &[Point] {
+    pub(super) fn points(&self) -> &[ErrorRates] {
         &self.0
     }
 
-    /// The least miss rate at a false-alarm rate, rounded down and rounded up.
+    /// Returns the least miss rate at a false-alarm rate, rounded down and rounded up.
     pub(super) fn miss_at(&self, rate: f64) -> (f64, f64) {
         let after = self.0.partition_point(|point| point.false_alarm <= rate);
         let Some(&left) = after.checked_sub(1).and_then(|at| self.0.get(at)) else {
@@ -54,24 +54,24 @@ impl Boundary {
             Dd::sum(rate, -left.false_alarm) / Dd::sum(right.false_alarm, -left.false_alarm);
         let miss = Dd::from(left.miss) - Dd::sum(left.miss, -right.miss) * share;
         let error = Dd::from(16.0 * STEP * left.miss);
-        // One unit more makes up for a chain that is convex only up to rounding.
+        // One more unit in the last place, because the chain is convex only up to rounding.
         let lower = (miss - error).lower().next_down().max(right.miss);
         (lower, (miss + error).upper().next_up().min(left.miss))
     }
 
-    /// Whether a point surely lies on or above the chain.
-    pub(super) fn is_above(&self, point: Point) -> bool {
+    /// True if a point certainly lies on or above the chain.
+    pub(super) fn is_above(&self, point: ErrorRates) -> bool {
         let reached = self.0.first().is_some_and(|first| first.false_alarm <= point.false_alarm);
         reached && point.miss >= self.miss_at(point.false_alarm).1
     }
 
-    /// Whether a point surely lies below the chain.
-    pub(super) fn is_below(&self, point: Point) -> bool {
+    /// True if a point certainly lies below the chain.
+    pub(super) fn is_below(&self, point: ErrorRates) -> bool {
         point.miss < self.miss_at(point.false_alarm).0
     }
 
-    /// The most by which this chain is above another at any rate, from below and from above.
-    /// Both are lines between vertices, so a vertex of either is where that is most.
+    /// Returns bounds on the largest height of this chain above the other at any rate. Both chains are straight between
+    /// vertices, so a vertex of either attains the largest height.
     pub(super) fn rise_over(&self, other: &Self) -> (f64, f64) {
         let rates = self.0.iter().chain(&other.0).map(|point| point.false_alarm);
         rates.fold((-1.0, -1.0), |(low, high): (f64, f64), rate| {
@@ -83,7 +83,7 @@ impl Boundary {
         })
     }
 
-    /// The area between the chain and the line of blind guesses, rounded down and up.
+    /// Returns the area between the chain and the line of blind guesses, rounded down and up.
     pub(super) fn area_above(&self) -> (f64, f64) {
         let under = self.0.windows(2).fold(Dd::ZERO, |sum, pair| {
             let [left, right] = pair else { return sum };
@@ -96,8 +96,8 @@ impl Boundary {
     }
 }
 
-/// Whether b is on or above the line from a to c, or below it by no more than rounding.
-fn is_above(b: Point, a: Point, c: Point) -> bool {
+/// True if b is on or above the line from a to c, or below it by no more than rounding.
+fn is_above(b: ErrorRates, a: ErrorRates, c: ErrorRates) -> bool {
     let down = Dd::sum(a.miss, -b.miss) * Dd::sum(c.false_alarm, -a.false_alarm);
     let line = Dd::sum(a.miss, -c.miss) * Dd::sum(b.false_alarm, -a.false_alarm);
     let error = line.hi.max(down.hi) * STEP;

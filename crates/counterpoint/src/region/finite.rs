@@ -1,49 +1,51 @@
-//! Plans of few outcomes: every vertex of the region is a likelihood-ratio test.
+//! The region of a plan with few outcomes: every vertex is a likelihood-ratio test.
 
-use super::Point;
+use super::ErrorRates;
 use super::boundary::{Boundary, LEAST};
 use crate::composition::leak;
-use crate::composition::{Composition, Plan, Rounded, factors};
-use crate::methods::listed::Listed;
+use crate::composition::{Composition, Plan, RoundingDirection, factors};
+use crate::methods::outcome_list::OutcomeList;
 use crate::methods::outcomes::Outcomes;
 use crate::methods::responses::halves::{self, Halves};
-use crate::watch::{Stopped, Watch};
+use crate::watch::{StopRequest, Watch};
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::{Dd, STEP, Wide};
 
-/// The most vertices that are listed.
+/// The largest number of listed vertices.
 const MOST: usize = 4096;
-/// The most releases with other losses than randomized responses that are listed.
+/// The largest number of listed releases if there are other losses than randomized responses.
 const MOST_RELEASES: u64 = 500;
 
-/// The boundary rounded outward and inward, if the plan has few outcomes.
+/// Returns the boundary rounded outward and inward, if the plan has few outcomes.
 ///
-/// A person is in one part of the data, and the attacker may know which: the region is the
-/// hull of the parts' regions.
+/// A person is in one part of the data, and the attacker may know in which: the region is the hull of the parts'
+/// regions.
 pub(super) fn boundaries(
     plan: &Plan,
     watch: Watch<'_>,
-) -> Result<Option<(Boundary, Boundary)>, Stopped> {
+) -> Result<Option<(Boundary, Boundary)>, StopRequest> {
     let (mut outer, mut inner) = (Vec::new(), Vec::new());
-    for (remove, add) in plan.sides() {
-        let Some(above) = outcomes(remove, Rounded::Up, watch)? else { return Ok(None) };
-        let Some(below) = outcomes(remove, Rounded::Down, watch)? else { return Ok(None) };
-        let [most, least] =
-            [Rounded::Up, Rounded::Down].map(|way| [leaked(remove, way), leaked(add, way)]);
-        // Rates of a region that contains it are rounded down.
-        outer.extend(vertices(&above, most, Rounded::Down));
-        inner.extend(vertices(&below, least, Rounded::Up));
+    for (remove, add) in plan.parts_by_direction() {
+        let Some(above) = outcomes(remove, RoundingDirection::Up, watch)? else { return Ok(None) };
+        let Some(below) = outcomes(remove, RoundingDirection::Down, watch)? else {
+            return Ok(None);
+        };
+        let [most, least] = [RoundingDirection::Up, RoundingDirection::Down]
+            .map(|way| [leaked(remove, way), leaked(add, way)]);
+        // The rates of an outer region are rounded down.
+        outer.extend(vertices(&above, most, RoundingDirection::Down));
+        inner.extend(vertices(&below, least, RoundingDirection::Up));
     }
     Ok(Some((Boundary::new(outer), Boundary::new(inner))))
 }
 
-/// The outcomes of the losses rounded up or down.
+/// Returns the outcomes of the losses, rounded up or down.
 fn outcomes(
     whole: &Composition,
-    rounded: Rounded,
+    rounded: RoundingDirection,
     watch: Watch<'_>,
-) -> Result<Option<Outcomes>, Stopped> {
-    if !whole.curves.is_empty() || whole.beneath.is_some() {
+) -> Result<Option<Outcomes>, StopRequest> {
+    if !whole.curves.is_empty() || whole.lower_pair.is_some() {
         return Ok(None);
     }
     if let Some(factors) = factors(&whole.losses, rounded) {
@@ -56,34 +58,40 @@ fn outcomes(
     if releases > MOST_RELEASES {
         return Ok(None);
     }
-    Ok(Listed::new(&whole.losses).map(Listed::into_outcomes).filter(|all| all.list.len() <= MOST))
+    Ok(OutcomeList::new(&whole.losses)
+        .map(OutcomeList::into_outcomes)
+        .filter(|all| all.list.len() <= MOST))
 }
 
-/// The probability of a leak, rounded.
-fn leaked(whole: &Composition, rounded: Rounded) -> f64 {
+/// Returns the probability of a leak, rounded.
+fn leaked(whole: &Composition, rounded: RoundingDirection) -> f64 {
     let leaks = whole.leaks.rounded(rounded);
     let Bracket { lower, upper } = leak::with_leaks(leaks, Wide::ZERO, Wide::ZERO);
     match (leaks.is_empty(), rounded) {
         (true, _) => 0.0,
-        (false, Rounded::Up) => upper,
-        (false, Rounded::Down) => lower,
+        (false, RoundingDirection::Up) => upper,
+        (false, RoundingDirection::Down) => lower,
     }
 }
 
-/// The tests that raise an alarm at a leak and at the largest losses, from none to all.
+/// Returns the error rates of the tests that raise an alarm at a leak and at the largest losses, from none to all.
 ///
 /// P keeps `1 - leak` for the finite losses, and Q has their share of it times e^-loss.
-fn vertices(outcomes: &Outcomes, [leak, other_leak]: [f64; 2], rounded: Rounded) -> Vec<Point> {
+fn vertices(
+    outcomes: &Outcomes,
+    [leak, other_leak]: [f64; 2],
+    rounded: RoundingDirection,
+) -> Vec<ErrorRates> {
     let kept = Wide::from(Dd::sum(1.0, -leak));
     let slack = outcomes.slack + STEP * (64.0 + outcomes.list.len() as f64);
     let ends = |x: Wide, beside: f64| match rounded {
-        Rounded::Down => {
+        RoundingDirection::Down => {
             let x = (x.lower(slack) - beside).next_down().max(0.0);
             if x < LEAST { 0.0 } else { x }
         }
-        Rounded::Up => (x.upper(slack) + beside).next_up().clamp(LEAST, 1.0),
+        RoundingDirection::Up => (x.upper(slack) + beside).next_up().clamp(LEAST, 1.0),
     };
-    // The miss rates from the far end, so that small ones keep their digits.
+    // The miss rates are summed from the least loss, so that small ones keep their digits.
     let mut missed = Wide::ZERO;
     let mut misses: Vec<Wide> = Vec::with_capacity(outcomes.list.len());
     for &(_, p, _) in outcomes.list.iter().rev() {
@@ -91,26 +99,26 @@ fn vertices(outcomes: &Outcomes, [leak, other_leak]: [f64; 2], rounded: Rounded)
         missed = missed + p * kept;
     }
     misses.reverse();
-    // No alarm but at a leak; always an alarm but at a leak of the other side.
-    let mut points = vec![Point::raw(0.0, down_or_up(leak, rounded))];
+    // The first test raises an alarm only at a leak; the last one raises none only at a leak of the other side.
+    let mut points = vec![ErrorRates::raw(0.0, one_minus_leak(leak, rounded))];
     let mut alarms = Wide::ZERO;
     let last = outcomes.list.len().saturating_sub(1);
     for (index, (&(_, _, q), &miss)) in outcomes.list.iter().zip(&misses).enumerate() {
         alarms = alarms + q * kept;
-        // The last of them is the end itself, unless something is not listed.
-        if index < last || (outcomes.cut > 0.0 && rounded == Rounded::Down) {
-            points.push(Point::raw(ends(alarms, 0.0), ends(miss, outcomes.cut)));
+        // The last outcome leads to the end point itself, unless some mass is not listed.
+        if index < last || (outcomes.cut > 0.0 && rounded == RoundingDirection::Down) {
+            points.push(ErrorRates::raw(ends(alarms, 0.0), ends(miss, outcomes.cut)));
         }
     }
-    points.push(Point::raw(down_or_up(other_leak, rounded), 0.0));
+    points.push(ErrorRates::raw(one_minus_leak(other_leak, rounded), 0.0));
     points
 }
 
-/// `1 - leak`, rounded.
-fn down_or_up(leak: f64, rounded: Rounded) -> f64 {
+/// Returns `1 - leak`, rounded.
+fn one_minus_leak(leak: f64, rounded: RoundingDirection) -> f64 {
     let kept = Dd::sum(1.0, -leak);
     match rounded {
-        Rounded::Down => kept.lower(),
-        Rounded::Up => kept.upper(),
+        RoundingDirection::Down => kept.lower(),
+        RoundingDirection::Up => kept.upper(),
     }
 }

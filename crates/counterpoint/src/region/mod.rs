@@ -1,14 +1,13 @@
-//! What an attacker can do: the region of error rates that tests can reach.
+//! Trade-off regions: the pairs of error rates that tests about a person can reach.
 //!
-//! A test raises an alarm or not. Without the person's data an alarm is false, with them no
-//! alarm is a miss. The region of a plan is that of KOV section II: the pairs of rates with
-//! `miss + e^epsilon false_alarm >= 1 - delta(epsilon)` and, in the other direction,
-//! `false_alarm + e^epsilon miss >= 1 - delta(epsilon)`, for every epsilon. Its boundary is
-//! the trade-off curve. (Rates above the line `false_alarm + miss = 1` are those of the opposite
-//! test and are not looked at.)
+//! A test raises an alarm or does not. Without the person's data an alarm is false; with the data a missing alarm is a
+//! miss. The region of a plan is that of KOV section II: the pairs of rates with `miss + e^epsilon false_alarm >= 1 -
+//! delta(epsilon)` and, in the other direction, `false_alarm + e^epsilon miss >= 1 - delta(epsilon)`, for every
+//! epsilon. Its boundary is the trade-off curve. (Rates above the line `false_alarm + miss = 1` are those of the
+//! opposite test and are disregarded.)
 //!
-//! A [`Region`] is kept as two polygons: an *outer* one that surely contains it and an
-//! *inner* one that it surely contains. Theory 9.4 and theory 9.5 derive both.
+//! A [`Region`] consists of two polygons: an *outer* one that certainly contains it and an *inner* one that it
+//! certainly contains. Theory 9.4 and theory 9.5 derive both.
 
 mod boundary;
 mod finite;
@@ -19,28 +18,28 @@ mod slopes;
 mod tests;
 
 use crate::ask::{AskError, Options};
+use crate::citation::Theorem;
 use crate::composition::{Composition, Plan};
 use crate::loss::Direction;
-use crate::quantity::{Epsilon, OutOfRange, Rate};
-use crate::source::Theorem;
+use crate::quantity::{Epsilon, OutOfRangeError, Rate};
 use boundary::Boundary;
 use counterpoint_numerics::Bracket;
 
 /// The error rates of a test.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Point {
+pub struct ErrorRates {
     false_alarm: f64,
     miss: f64,
 }
 
-impl Point {
+impl ErrorRates {
     /// Checks that both are probabilities.
     ///
     /// # Errors
-    /// [`OutOfRange`] naming the one that is not.
-    pub fn new(false_alarm: f64, miss: f64) -> Result<Self, OutOfRange> {
+    /// [`OutOfRangeError`] naming the rate that is not a probability.
+    pub fn new(false_alarm: f64, miss: f64) -> Result<Self, OutOfRangeError> {
         let named = |quantity, value| {
-            Rate::new(value).map_err(|error| OutOfRange { quantity, ..error }).map(Rate::get)
+            Rate::new(value).map_err(|error| OutOfRangeError { quantity, ..error }).map(Rate::get)
         };
         Ok(Self {
             false_alarm: named("the false-alarm rate", false_alarm)?,
@@ -58,43 +57,43 @@ impl Point {
         self.false_alarm
     }
 
-    /// The probability of no alarm with them.
+    /// The probability of no alarm with the person's data.
     #[must_use]
     pub fn miss(self) -> f64 {
         self.miss
     }
 
-    /// The two rates exchanged.
+    /// Exchanges the two rates.
     #[must_use]
     pub fn mirrored(self) -> Self {
         Self { false_alarm: self.miss, miss: self.false_alarm }
     }
 }
 
-/// An answer that may be out of reach.
+/// The answer to a yes-no question that the bounds may leave undecided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Surely.
+    /// Certainly yes.
     Yes,
-    /// Surely not.
+    /// Certainly no.
     No,
-    /// The outer and the inner boundary disagree.
+    /// The outer and the inner boundary give different answers.
     Undecided,
 }
 
-/// The error rates that tests of a plan can reach, between two polygons.
+/// The error rates that tests of a plan can reach, bounded by two polygons.
 ///
 /// ```
 /// use counterpoint::quantity::Rate;
-/// use counterpoint::region::{Point, Verdict};
+/// use counterpoint::region::{ErrorRates, Verdict};
 /// use counterpoint::{Count, Guarantee, Options, Plan};
 ///
 /// let plan = Plan::new([(Guarantee::pure(0.1)?, Count::new(100)?)])?;
 /// let region = plan.region(&[], &Options::default())?;
 /// let miss = region.least_miss(Rate::new(0.05)?);
 /// assert!(region.is_finite() && miss.width() < 1e-14);
-/// assert_eq!(region.contains(Point::new(0.05, miss.upper + 1e-9)?), Verdict::Yes);
-/// assert_eq!(region.contains(Point::new(0.05, miss.lower - 1e-9)?), Verdict::No);
+/// assert_eq!(region.contains(ErrorRates::new(0.05, miss.upper + 1e-9)?), Verdict::Yes);
+/// assert_eq!(region.contains(ErrorRates::new(0.05, miss.lower - 1e-9)?), Verdict::No);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -107,23 +106,23 @@ pub struct Region {
     plan: Plan,
 }
 
-/// Between slopes the inner boundary is within this share of the total variation of the outer
-/// one, where the profile's own brackets allow it.
-pub const EVERYWHERE: f64 = 1e-3;
+/// The distance between the inner and the outer boundary between slopes, as a share of the total variation, where the
+/// profile's own brackets allow it.
+pub const BOUNDARY_TOLERANCE: f64 = 1e-3;
 
 impl Plan {
-    /// The region of error rates.
+    /// Computes the region of error rates.
     ///
-    /// Plans of few outcomes get every vertex, to the last digits. Otherwise the outer and the
-    /// inner boundary are within [`EVERYWHERE`], and at the false-alarm rates given within the
-    /// tolerance of the options (both relative to the total variation); where some
-    /// releases have only Rényi curves, as close as these are known.
+    /// Plans of few outcomes get every vertex, up to the last digits. Otherwise the distance of the outer and the inner
+    /// boundary is at most [`BOUNDARY_TOLERANCE`], and at the given false-alarm rates at most the tolerance of the options
+    /// (both relative to the total variation). If some releases have only Rényi curves, the distance is the accuracy of
+    /// these.
     ///
     /// # Errors
     /// See [`AskError`].
     pub fn region(&self, rates: &[Rate], options: &Options<'_>) -> Result<Region, AskError> {
         let zero = Epsilon::new(0.0).map_err(|_| AskError::Stopped)?;
-        let aim = Options { tolerance: options.tolerance.aimed_at(), ..*options };
+        let aim = Options { tolerance: options.tolerance.as_aim(), ..*options };
         let at_zero = self.delta(zero, &aim)?;
         let listed = finite::boundaries(self, options.watch)?;
         let finite = listed.is_some();
@@ -135,8 +134,8 @@ impl Plan {
         Ok(Region { outer, inner, finite, total_variation, theorem, plan: self.clone() })
     }
 
-    /// The parts of the data, each with what removing and what adding a person shows there.
-    pub(crate) fn sides(&self) -> Vec<(&Composition, &Composition)> {
+    /// Returns the parts of the data, each with its compositions for removing and for adding a person.
+    pub(crate) fn parts_by_direction(&self) -> Vec<(&Composition, &Composition)> {
         let mut list: Vec<(&Composition, &Composition)> = Vec::new();
         for whole in &self.compositions {
             match (whole.direction, list.last_mut()) {
@@ -151,32 +150,31 @@ impl Plan {
 impl Region {
     /// The vertices of the outer polygon, by rising false-alarm rate.
     #[must_use]
-    pub fn outer(&self) -> &[Point] {
+    pub fn outer(&self) -> &[ErrorRates] {
         self.outer.points()
     }
 
     /// The vertices of the inner polygon, by rising false-alarm rate.
     #[must_use]
-    pub fn inner(&self) -> &[Point] {
+    pub fn inner(&self) -> &[ErrorRates] {
         self.inner.points()
     }
 
-    /// Whether the plan has finitely many outcomes and the polygons are its region, but for
-    /// the last digits.
+    /// True if the plan has finitely many outcomes, so that the polygons are its region up to the last digits.
     #[must_use]
     pub fn is_finite(&self) -> bool {
         self.finite
     }
 
-    /// Which theorem licenses it.
+    /// The theorem that licenses the region.
     #[must_use]
     pub fn theorem(&self) -> Theorem {
         self.theorem
     }
 
-    /// Whether a test with these error rates exists.
+    /// Decides whether a test with these error rates exists.
     #[must_use]
-    pub fn contains(&self, point: Point) -> Verdict {
+    pub fn contains(&self, point: ErrorRates) -> Verdict {
         if self.inner.is_above(point) {
             Verdict::Yes
         } else if self.outer.is_below(point) {
@@ -186,13 +184,14 @@ impl Region {
         }
     }
 
-    /// How far apart with and without the person's data are: the largest advantage of any test.
+    /// The total variation distance between the outputs with and without the person's data: the largest advantage of
+    /// any test.
     #[must_use]
     pub fn total_variation(&self) -> Bracket {
         self.total_variation
     }
 
-    /// The least miss rate of the tests with a false-alarm rate.
+    /// The least miss rate of the tests with a given false-alarm rate.
     #[must_use]
     pub fn least_miss(&self, false_alarm: Rate) -> Bracket {
         let rate = false_alarm.get();
@@ -200,7 +199,7 @@ impl Region {
         Bracket { lower: self.outer.miss_at(rate).0.min(upper), upper }
     }
 
-    /// The best advantage, `1 - false_alarm - miss`, at a false-alarm rate.
+    /// The best advantage, `1 - false_alarm - miss`, at a given false-alarm rate.
     #[must_use]
     pub fn best_advantage(&self, false_alarm: Rate) -> Bracket {
         let miss = self.least_miss(false_alarm);
@@ -210,8 +209,8 @@ impl Region {
         Bracket { lower: (lower - 3e-16).max(0.0), upper: (upper + 3e-16).clamp(0.0, 1.0) }
     }
 
-    /// The area between the trade-off curve and the line of blind guesses: 0 for nothing to be
-    /// told apart, 1/2 for everything.
+    /// The area between the trade-off curve and the line of blind guesses: 0 if the data sets cannot be told apart, 1/2
+    /// if they always can.
     #[must_use]
     pub fn area(&self) -> Bracket {
         let (lower, upper) = (self.inner.area_above().0, self.outer.area_above().1);
@@ -225,8 +224,8 @@ impl Region {
         self.inner.rise_over(&self.outer).1.max(0.0)
     }
 
-    /// By how much the miss rate can be less in this region than in the other, at the
-    /// false-alarm rate where that is most.
+    /// The largest amount by which the miss rate can be less in this region than in the other, over all false-alarm
+    /// rates.
     #[must_use]
     pub fn excess_over(&self, other: &Self) -> Bracket {
         if order::is_within(&self.plan, &other.plan) {
@@ -237,8 +236,8 @@ impl Region {
         Bracket { lower: lower.min(upper), upper }
     }
 
-    /// Whether every test of this region has its match in the other: whether the other plan
-    /// dominates this one.
+    /// Decides whether every test of this region has a match in the other, that is, whether the other plan dominates
+    /// this one.
     #[must_use]
     pub fn is_within(&self, other: &Self) -> Verdict {
         let excess = self.excess_over(other);

@@ -1,32 +1,32 @@
-//! Plans that are less than others release by release: no computation is needed to know that
-//! their regions are within, not even where these touch.
+//! Compares plans release by release. This proves that one region is within another without computing them, even where
+//! their boundaries touch.
 
 use crate::composition::leak;
-use crate::composition::{Composition, Part, Plan};
+use crate::composition::{Composition, CountedLoss, Plan};
 use crate::laws::Loss;
 use counterpoint_numerics::Wide;
 
-/// Whether every whole of the first is dominated, release by release, by one of the second in
-/// the same direction.
+/// True if every part of the first plan is dominated, release by release, by some part of the second in the same
+/// direction.
 pub(super) fn is_within(plan: &Plan, other: &Plan) -> bool {
-    let others = other.sides();
-    plan.sides().iter().all(|(remove, add)| {
+    let others = other.parts_by_direction();
+    plan.parts_by_direction().iter().all(|(remove, add)| {
         others.iter().any(|(other_remove, other_add)| {
-            is_less(remove, other_remove) && is_less(add, other_add)
+            is_dominated(remove, other_remove) && is_dominated(add, other_add)
         })
     })
 }
 
-fn is_less(whole: &Composition, other: &Composition) -> bool {
-    let known = |whole: &Composition| whole.beneath.is_none();
+fn is_dominated(whole: &Composition, other: &Composition) -> bool {
+    let known = |whole: &Composition| whole.lower_pair.is_none();
     known(whole)
         && known(other)
-        && leaks_less(whole, other)
+        && has_smaller_leaks(whole, other)
         && has_curves(whole, other)
         && has_parts(whole, other)
 }
 
-fn leaks_less(whole: &Composition, other: &Composition) -> bool {
+fn has_smaller_leaks(whole: &Composition, other: &Composition) -> bool {
     let (mine, others) = (&whole.leaks.above, &other.leaks.below);
     mine.is_empty()
         || (mine == others && &whole.leaks.below == others)
@@ -34,7 +34,7 @@ fn leaks_less(whole: &Composition, other: &Composition) -> bool {
             <= leak::with_leaks(others, Wide::ZERO, Wide::ZERO).lower
 }
 
-/// Whether each curve is one of the other's, as often at most.
+/// True if each curve is also one of the other's, with at least the same count.
 fn has_curves(whole: &Composition, other: &Composition) -> bool {
     let times = |whole: &Composition, wanted| -> u64 {
         let same = whole.curves.iter().filter(|curve| &curve.each == wanted);
@@ -43,10 +43,10 @@ fn has_curves(whole: &Composition, other: &Composition) -> bool {
     whole.curves.iter().all(|curve| times(whole, &curve.each) <= times(other, &curve.each))
 }
 
-/// Whether the losses can be matched with larger ones of the same kind. Taking each from the
-/// largest down, against the largest that is left, finds a match if there is one.
+/// True if each loss can be matched with a larger one of the same kind. Matching from the largest loss down, with the
+/// largest remaining candidate, finds a match if there is one.
 fn has_parts(whole: &Composition, other: &Composition) -> bool {
-    let mut left: Vec<Part> = other.losses.clone();
+    let mut left: Vec<CountedLoss> = other.losses.clone();
     whole.losses.iter().rev().all(|part| {
         let mut wanted = part.count;
         for candidate in left.iter_mut().rev().filter(|other| dominates(&other.each, &part.each)) {
@@ -58,8 +58,8 @@ fn has_parts(whole: &Composition, other: &Composition) -> bool {
     })
 }
 
-/// Whether a loss is the other, or known to dominate it: noise that is larger by a factor is
-/// noise of the smaller kind with more added, or a coin between it and nothing.
+/// True if a loss equals the other, or is known to dominate it: noise that is larger by a factor is noise of the
+/// smaller kind with more added, or a random choice between that noise and nothing.
 fn dominates(loss: &Loss, other: &Loss) -> bool {
     loss == other || loss.law().dominates(other)
 }

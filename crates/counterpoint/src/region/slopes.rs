@@ -1,13 +1,12 @@
-//! Any plan: the boundary from the profile at finitely many slopes.
+//! The boundary of any plan, from the profile at finitely many slopes.
 //!
-//! In one direction let f(x) be the profile at x = e^epsilon >= 1. It falls, it is convex, and
-//! it is known at some x_j to be between l_j and u_j. The outer polygon is where
-//! `miss + x_j false_alarm >= 1 - u_j` for all j. For the inner one f is bounded from below
-//! between the x_j too, by the lines through its neighbours (theory 9.5).
+//! In one direction let f(x) be the profile at x = e^epsilon >= 1. It falls, it is convex, and at some x_j it is known
+//! to lie between l_j and u_j. The outer polygon is where `miss + x_j false_alarm >= 1 - u_j` for all j. For the inner
+//! polygon f is also bounded from below between the x_j, by the lines through their neighbours (theory 9.5).
 
 use super::boundary::Boundary;
-use super::lines::{HalfPlane, Known, inner_vertices, kink, outer_vertex, reflected};
-use super::{EVERYWHERE, Point};
+use super::lines::{HalfPlane, ProfilePoint, inner_vertices, kink, outer_vertex, reflected};
+use super::{BOUNDARY_TOLERANCE, ErrorRates};
 use crate::ask::witness::witness_of;
 use crate::ask::{AskError, Options};
 use crate::composition::leak;
@@ -18,27 +17,27 @@ use crate::quantity::{Epsilon, Rate, Tolerance};
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::{Dd, Wide, exp};
 
-/// One direction: where the trade-off curve is steeper than one, or flatter.
-struct Half<'a> {
+/// The part of the boundary in one direction: where the trade-off curve is steeper than one, or flatter.
+struct HalfBoundary<'a> {
     plan: &'a Plan,
     direction: Direction,
-    /// By rising epsilon, the first being zero.
-    known: Vec<Known>,
-    /// What the leaks make of delta at any epsilon, from below.
+    /// Points of the profile by rising epsilon; the first epsilon is zero.
+    known: Vec<ProfilePoint>,
+    /// A lower bound on delta at any epsilon, from the leaks.
     leak: f64,
-    /// Whether upper ends stand for the lower ones, so that only the outer polygon holds.
+    /// True if lower bounds are replaced by upper ones, so that only the outer polygon is valid.
     outer_only: bool,
 }
 
-/// At most this many slopes in each direction.
+/// The largest number of slopes in each direction.
 const MOST: usize = 2000;
-/// At most this many for each rate.
+/// The largest number of slopes for each rate.
 const MOST_AT_RATE: usize = 60;
 
-/// The outer and the inner boundary, close everywhere and closer at some false-alarm rates.
+/// Returns the outer and the inner boundary, close everywhere and closer at the given false-alarm rates.
 ///
-/// Where the plan's lower ends are those of a witness, the inner boundary is the witness's,
-/// whose profile is convex by itself; and the outer one is taken as if it were exact.
+/// If the plan's lower bounds are those of a witness, the inner boundary is the witness's, whose profile is convex by
+/// itself; the outer boundary is computed as if the upper bounds were exact.
 pub(super) fn boundaries(
     plan: &Plan,
     rates: &[Rate],
@@ -47,20 +46,22 @@ pub(super) fn boundaries(
     let witness: Vec<_> = plan
         .compositions
         .iter()
-        .map(Composition::at_least)
+        .map(Composition::lower_composition)
         .map(|whole| (whole, witness_of(whole)))
         .map(|(whole, witness)| witness.unwrap_or_else(|| whole.clone()))
         .collect();
     if witness == plan.compositions {
         return polygons(plan, rates, false, options);
     }
-    let most = Plan { compositions: plan.compositions.iter().map(Composition::at_most).collect() };
+    let most = Plan {
+        compositions: plan.compositions.iter().map(Composition::upper_composition).collect(),
+    };
     let (outer, _) = polygons(&most, rates, true, options)?;
     let (_, inner) = polygons(&Plan { compositions: witness }, rates, false, options)?;
     Ok((outer, inner))
 }
 
-/// Both polygons of a plan; the outer one alone holds if the lower ends are left out.
+/// Returns both polygons of a plan; with `outer_only` only the outer one is valid.
 fn polygons(
     plan: &Plan,
     rates: &[Rate],
@@ -69,15 +70,16 @@ fn polygons(
 ) -> Result<(Boundary, Boundary), AskError> {
     let tolerance = options.tolerance.get();
     let (coarse, fine) =
-        (narrower(EVERYWHERE.max(tolerance), options), narrower(tolerance, options));
-    let half = |direction| Half::new(plan, direction, outer_only, &coarse);
+        (narrower(BOUNDARY_TOLERANCE.max(tolerance), options), narrower(tolerance, options));
+    let half = |direction| HalfBoundary::new(plan, direction, outer_only, &coarse);
     let mut remove = half(Direction::Remove)?;
-    let mut add = match plan.sides().iter().all(|(remove, add)| std::ptr::eq(*remove, *add)) {
-        true => None,
-        false => Some(half(Direction::Add)?),
-    };
+    let mut add =
+        match plan.parts_by_direction().iter().all(|(remove, add)| std::ptr::eq(*remove, *add)) {
+            true => None,
+            false => Some(half(Direction::Add)?),
+        };
     let most = remove.known.first().map_or(0.0, |first| first.upper);
-    let (everywhere, at_rates) = (EVERYWHERE.max(tolerance) * most, tolerance * most);
+    let (everywhere, at_rates) = (BOUNDARY_TOLERANCE.max(tolerance) * most, tolerance * most);
     loop {
         let across = add.as_ref().unwrap_or(&remove).known.get(1).copied();
         let mut done = remove.refine(across, everywhere, &coarse)?;
@@ -98,24 +100,24 @@ fn polygons(
     let add = add.as_ref().unwrap_or(&remove);
     let (steep, flat) = (remove.inner(add.known.get(1)), add.inner(remove.known.get(1)));
     let mut outer = remove.outer_vertices();
-    outer.extend(add.outer_vertices().into_iter().map(Point::mirrored));
+    outer.extend(add.outer_vertices().into_iter().map(ErrorRates::mirrored));
     let mut inner = inner_vertices(&steep, &flat);
-    inner.extend(inner_vertices(&flat, &steep).into_iter().map(Point::mirrored));
+    inner.extend(inner_vertices(&flat, &steep).into_iter().map(ErrorRates::mirrored));
     Ok((Boundary::new(outer), Boundary::new(inner)))
 }
 
-/// To ask for deltas with, where polygons are to be so close: the lines between neighbouring
-/// deltas lose some digits.
+/// Returns options for computing deltas, given the distance of the polygons: the lines between neighbouring deltas lose
+/// some digits.
 fn narrower<'a>(tolerance: f64, options: &Options<'a>) -> Options<'a> {
     let tolerance = Tolerance::new((tolerance / 64.0).max(1e-13));
     Options { tolerance: tolerance.unwrap_or(options.tolerance), ..*options }
 }
 
-/// Asks at the epsilon that decides the inner boundary at a false-alarm rate; false if the
-/// boundaries are close enough there, or no epsilon is left to ask at.
+/// Computes the profile at the epsilon that decides the inner boundary at a false-alarm rate. Returns false if the
+/// boundaries are close enough there, or if no epsilon is left.
 fn sharpen<'a>(
-    remove: &mut Half<'a>,
-    add: Option<&mut Half<'a>>,
+    remove: &mut HalfBoundary<'a>,
+    add: Option<&mut HalfBoundary<'a>>,
     rate: f64,
     tolerance: f64,
     options: &Options<'_>,
@@ -143,11 +145,11 @@ fn sharpen<'a>(
         _ => remove,
     };
     let beyond = between.is_some_and(|(interval, _)| interval + 1 == half.known.len());
-    half.ask(if beyond { 2.0 * epsilon } else { epsilon }, options)
+    half.evaluate(if beyond { 2.0 * epsilon } else { epsilon }, options)
 }
 
-impl<'a> Half<'a> {
-    /// Asks at zero and at ever larger epsilons, until nothing much is left but the leaks.
+impl<'a> HalfBoundary<'a> {
+    /// Computes the profile at zero and at ever larger epsilons, until little is left but the leaks.
     fn new(
         plan: &'a Plan,
         direction: Direction,
@@ -155,7 +157,7 @@ impl<'a> Half<'a> {
         options: &Options<'_>,
     ) -> Result<Self, AskError> {
         let views: Vec<_> = plan
-            .sides()
+            .parts_by_direction()
             .into_iter()
             .map(|(remove, add)| if direction == Direction::Add { add } else { remove })
             .collect();
@@ -163,60 +165,60 @@ impl<'a> Half<'a> {
             leak::with_leaks(&whole.leaks.below, Wide::ZERO, Wide::ZERO).lower
         };
         let leak = views.iter().map(leaked).fold(0.0, f64::max);
-        // At the largest loss, if there is one, nothing is left.
+        // At the largest loss, if there is one, only the leaks are left.
         let largest = views.iter().try_fold(0.0, |most: f64, whole| {
             let (largest, error) = largest(&whole.losses)?;
             whole.curves.is_empty().then_some(most.max((largest + error.into()).upper()))
         });
         let largest = largest.unwrap_or(f64::INFINITY).min(1e6);
         let mut half = Self { plan, direction, known: Vec::new(), leak, outer_only };
-        half.ask(0.0, options)?;
+        half.evaluate(0.0, options)?;
         let most = half.known.first().map_or(0.0, |first| first.upper);
-        // A total variation of tanh(epsilon/2) takes an epsilon of twice that at least.
+        // A total variation of tanh(epsilon/2) requires an epsilon of at least twice that.
         let mut epsilon = (2.0 * most).clamp(1e-99, 1.0);
         while epsilon < largest {
-            half.ask(epsilon, options)?;
+            half.evaluate(epsilon, options)?;
             let last = half.known.last().map_or(0.0, |last| last.upper);
-            if last - leak <= 0.25 * EVERYWHERE * most {
+            if last - leak <= 0.25 * BOUNDARY_TOLERANCE * most {
                 return Ok(half);
             }
             epsilon *= 2.0;
         }
-        half.ask(largest, options)?;
+        half.evaluate(largest, options)?;
         Ok(half)
     }
 
-    /// Asks at an epsilon; false if it is one that is known, or not legal.
-    fn ask(&mut self, epsilon: f64, options: &Options<'_>) -> Result<bool, AskError> {
+    /// Computes the profile at an epsilon; returns false if the epsilon is known or not legal.
+    fn evaluate(&mut self, epsilon: f64, options: &Options<'_>) -> Result<bool, AskError> {
         let Ok(legal) = Epsilon::new(epsilon) else { return Ok(false) };
         let tolerance = options.tolerance.get();
-        let is_beside = |known: &Known| (known.epsilon - epsilon).abs() <= 1e-9 * epsilon;
+        let is_beside = |known: &ProfilePoint| (known.epsilon - epsilon).abs() <= 1e-9 * epsilon;
         if let Some(known) = self.known.iter().find(|known| is_beside(known)) {
-            // The same again is worth it only if it was asked loosely.
+            // A known epsilon is computed again only if its tolerance was larger.
             if known.tolerance <= tolerance || known.epsilon.to_bits() != epsilon.to_bits() {
                 return Ok(false);
             }
         }
         let Bracket { lower, upper } = self.delta(legal, options)?;
         let lower = if self.outer_only { upper } else { lower };
-        let new = Known { epsilon, lower, upper, tolerance };
+        let new = ProfilePoint { epsilon, lower, upper, tolerance };
         let at = self.known.partition_point(|known| known.epsilon < epsilon);
         match self.known.get_mut(at).filter(|known| known.epsilon.to_bits() == epsilon.to_bits()) {
             Some(known) => *known = new,
             None => self.known.insert(at, new),
         }
-        self.fall();
+        self.apply_monotonicity();
         Ok(true)
     }
 
-    /// The profile at an epsilon, as well as it can be told.
+    /// Returns bounds on the profile at an epsilon, as close as the methods permit.
     fn delta(&self, epsilon: Epsilon, options: &Options<'_>) -> Result<Bracket, AskError> {
-        let options = Options { tolerance: options.tolerance.aimed_at(), ..*options };
+        let options = Options { tolerance: options.tolerance.as_aim(), ..*options };
         Ok(self.plan.delta_towards(self.direction, epsilon, &options)?.bracket)
     }
 
-    /// The profile falls: each bound holds for the neighbours on its side too.
-    fn fall(&mut self) {
+    /// Improves the bounds by monotonicity: each bound also holds for the neighbours on its side.
+    fn apply_monotonicity(&mut self) {
         let (mut most, mut least) = (1.0_f64, 0.0_f64);
         for known in &mut self.known {
             most = most.min(known.upper);
@@ -228,10 +230,10 @@ impl<'a> Half<'a> {
         }
     }
 
-    /// Asks where the inner boundary is too far from the outer one; true if nowhere.
+    /// Computes the profile where the inner boundary is too far from the outer one; returns true if that is nowhere.
     fn refine(
         &mut self,
-        across: Option<Known>,
+        across: Option<ProfilePoint>,
         tolerance: f64,
         options: &Options<'_>,
     ) -> Result<bool, AskError> {
@@ -241,7 +243,7 @@ impl<'a> Half<'a> {
             .filter_map(|plane| {
                 let (interval, gap) = plane.between?;
                 let width = |at: usize| self.known.get(at).map_or(0.0, |k| k.upper - k.lower);
-                // No use where the profile itself is no better known.
+                // A further epsilon is useless where the profile itself is not known better.
                 let hopeless = 4.0 * width(interval).max(width(interval + 1));
                 (gap > tolerance.max(hopeless)).then_some(plane.epsilon)
             })
@@ -251,26 +253,25 @@ impl<'a> Half<'a> {
             if self.known.len() >= MOST {
                 return Ok(true);
             }
-            done &= !self.ask(epsilon, options)?;
-            options.watch.at(self.known.len() as f64 / (self.known.len() as f64 + 50.0))?;
+            done &= !self.evaluate(epsilon, options)?;
+            options.watch.check(self.known.len() as f64 / (self.known.len() as f64 + 50.0))?;
         }
         Ok(done)
     }
 
-    /// The vertices of the outer polygon in this half, in its own orientation: where the lines
-    /// of neighbouring slopes meet, rounded down.
-    fn outer_vertices(&self) -> Vec<Point> {
-        let mut points: Vec<Point> = self.known.windows(2).filter_map(outer_vertex).collect();
+    /// Returns the vertices of the outer polygon in this half, in its own orientation: the meeting points of the lines
+    /// of neighbouring slopes, rounded down.
+    fn outer_vertices(&self) -> Vec<ErrorRates> {
+        let mut points: Vec<ErrorRates> = self.known.windows(2).filter_map(outer_vertex).collect();
         if let Some(last) = self.known.last() {
-            points.push(Point::raw(0.0, Dd::sum(1.0, -last.upper).lower().max(0.0)));
+            points.push(ErrorRates::raw(0.0, Dd::sum(1.0, -last.upper).lower().max(0.0)));
         }
         points
     }
 
-    /// The half-planes of the inner polygon: the known lower bounds, and between two epsilons
-    /// one where the lines that bound the profile from below meet. `across` is the second point
-    /// of the other direction.
-    fn inner(&self, across: Option<&Known>) -> Vec<HalfPlane> {
+    /// Returns the half-planes of the inner polygon: the known lower bounds and, between two epsilons, one where the
+    /// lines that bound the profile from below meet. `across` is the second point of the other direction.
+    fn inner(&self, across: Option<&ProfilePoint>) -> Vec<HalfPlane> {
         let mut planes = Vec::with_capacity(2 * self.known.len() + 1);
         let mut before = across.map(reflected);
         for (index, known) in self.known.iter().enumerate() {
@@ -283,7 +284,7 @@ impl<'a> Half<'a> {
             before = Some((Dd::from(known.epsilon), known.upper));
         }
         if let Some(last) = self.known.last() {
-            // Beyond, only the leaks are sure.
+            // Beyond the last epsilon only the leaks are certain.
             let between = Some((self.known.len() - 1, last.upper - self.leak));
             planes.push(HalfPlane { epsilon: last.epsilon, delta: self.leak, between });
         }

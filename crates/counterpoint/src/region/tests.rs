@@ -1,8 +1,8 @@
-//! The boundary by slopes against the boundary by vertices, for plans that have both.
+//! Compares the boundary from slopes with the boundary from vertices, for plans that have both.
 
 use super::*;
 use crate::mechanism::{Adjacency, FinitePair, Guarantee, Mechanism};
-use crate::quantity::{Count, Group};
+use crate::quantity::{Count, GroupSize};
 use crate::watch::Watch;
 use counterpoint_testing::Random;
 
@@ -22,7 +22,7 @@ fn plan(random: &mut Random) -> Option<Plan> {
     let count = Count::new(1 + (random.unit() * 3.0) as u64).ok()?;
     let other = Guarantee::new(0.2 + random.unit(), 0.1 * random.unit().floor()).ok()?;
     let releases = [(pair, count), (other.into(), Count::ONE)];
-    Plan::with(releases, Some(Adjacency::AddRemove), Group::ONE).ok()
+    Plan::for_neighbours(releases, Some(Adjacency::AddRemove), GroupSize::ONE).ok()
 }
 
 #[test]

@@ -1,23 +1,25 @@
-//! The optimum beside what the named theorems charge.
+//! Compares the optimum with the bounds of the named theorems.
 
-use super::sums::{self, Room, Sums};
-use super::{Inapplicable, Theorem};
+use super::sums::{self, GuaranteeSums, SpareDelta};
+use super::{InapplicableError, Theorem};
 use crate::ask::{Answer, AskError, Options};
 use crate::composition::leak::with_leaks;
-use crate::composition::{Composition, Guarantees, Part, Plan, Rounded, Times, factors, sorted};
+use crate::composition::{
+    Composition, CountedLoss, Guarantees, Plan, RoundingDirection, WithCount, factors, sorted,
+};
 use crate::methods::largest::largest;
 use crate::quantity::{Delta, Epsilon};
 
-/// What one theorem charges.
+/// The bound of one theorem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
     /// The theorem.
     pub theorem: Theorem,
-    /// The epsilon (or delta) it certifies, rounded up, or why it certifies none.
-    pub value: Result<f64, Inapplicable>,
+    /// The epsilon (or delta) that the theorem certifies, rounded up, or the reason why it certifies none.
+    pub value: Result<f64, InapplicableError>,
 }
 
-/// The optimum beside what the named theorems charge.
+/// The optimum and the bounds of the named theorems.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
@@ -28,7 +30,7 @@ pub struct Comparison {
 }
 
 impl Plan {
-    /// Epsilon at a delta, and what other theorems charge.
+    /// Compares the epsilon at a delta with the bounds of other theorems.
     ///
     /// ```
     /// use counterpoint::{Count, Delta, Guarantee, Options, Plan};
@@ -47,11 +49,11 @@ impl Plan {
     /// See [`AskError`].
     pub fn compare(&self, delta: Delta, options: &Options<'_>) -> Result<Comparison, AskError> {
         let optimal = self.epsilon(delta, options)?;
-        let others = Others::new(self);
+        let others = TheoremInputs::new(self);
         Ok(Comparison { optimal, others: others.bounds(|theorem| others.epsilon(theorem, delta)) })
     }
 
-    /// Delta at an epsilon, and what other theorems charge.
+    /// Compares the delta at an epsilon with the bounds of other theorems.
     ///
     /// # Errors
     /// See [`AskError`].
@@ -61,49 +63,53 @@ impl Plan {
         options: &Options<'_>,
     ) -> Result<Comparison, AskError> {
         let optimal = self.delta(epsilon, options)?;
-        let others = Others::new(self);
+        let others = TheoremInputs::new(self);
         Ok(Comparison { optimal, others: others.bounds(|theorem| others.delta(theorem, epsilon)) })
     }
 }
 
-/// What the named theorems look at: a plan, and its mechanisms' own (epsilon, delta) labels.
-pub(super) struct Others<'a> {
+/// The inputs of the named theorems: a plan, and its mechanisms' own (epsilon, delta) guarantees.
+pub(super) struct TheoremInputs<'a> {
     plan: &'a Plan,
-    /// Those of each composition, and their sums; `None` if a mechanism has none.
-    labels: Option<Vec<(Guarantees<'a>, Sums)>>,
+    /// The guarantees of each composition, and their sums; `None` if a mechanism has no guarantee.
+    labels: Option<Vec<(Guarantees<'a>, GuaranteeSums)>>,
 }
 
-impl<'a> Others<'a> {
+impl<'a> TheoremInputs<'a> {
     pub(super) fn new(plan: &'a Plan) -> Self {
         let summed = |labels: Guarantees<'a>| {
-            let sums = Sums::new(&labels);
+            let sums = GuaranteeSums::new(&labels);
             (labels, sums)
         };
-        let all = plan.compositions.iter().map(|whole| labels(whole).map(summed));
+        let all = plan.compositions.iter().map(|whole| own_guarantees(whole).map(summed));
         Self { plan, labels: all.collect() }
     }
 
-    pub(super) fn epsilon(&self, theorem: Theorem, delta: Delta) -> Result<f64, Inapplicable> {
+    pub(super) fn epsilon(&self, theorem: Theorem, delta: Delta) -> Result<f64, InapplicableError> {
         match theorem {
             Theorem::Renyi => self.renyi(|whole| whole.renyi_epsilon(delta)),
             _ => self.formula(|(labels, sums)| {
-                sums::epsilon(theorem, sums, &Room::new(labels, sums, delta.get()))
+                sums::epsilon(theorem, sums, &SpareDelta::new(labels, sums, delta.get()))
             }),
         }
     }
 
-    pub(super) fn delta(&self, theorem: Theorem, epsilon: Epsilon) -> Result<f64, Inapplicable> {
+    pub(super) fn delta(
+        &self,
+        theorem: Theorem,
+        epsilon: Epsilon,
+    ) -> Result<f64, InapplicableError> {
         match theorem {
             Theorem::Renyi => self.renyi(|whole| whole.renyi_delta(epsilon)),
             _ => self.formula(|(labels, sums)| {
                 let whole = |slack| with_leaks(labels.leaks, slack, slack).upper;
-                sums::delta(theorem, &sums::Asked::new(sums, epsilon.get(), &whole))
+                sums::delta(theorem, &sums::DeltaQuery::new(sums, epsilon.get(), &whole))
             }),
         }
     }
 
-    /// All of them; curves add nothing where there are only (epsilon, delta) guarantees.
-    fn bounds(&self, value: impl Fn(Theorem) -> Result<f64, Inapplicable>) -> Vec<Bound> {
+    /// Returns all bounds. Rényi curves add nothing if all releases are (epsilon, delta) guarantees.
+    fn bounds(&self, value: impl Fn(Theorem) -> Result<f64, InapplicableError>) -> Vec<Bound> {
         let renyi = self.plan.guarantees().is_none().then_some(Theorem::Renyi);
         let all = Theorem::FORMULAS.into_iter().chain(renyi);
         all.map(|theorem| Bound { theorem, value: value(theorem) }).collect()
@@ -111,37 +117,44 @@ impl<'a> Others<'a> {
 
     fn formula(
         &self,
-        value: impl Fn((&Guarantees<'_>, &Sums)) -> Result<f64, Inapplicable>,
-    ) -> Result<f64, Inapplicable> {
-        let none = || Inapplicable::because("not every mechanism has an epsilon of its own");
+        value: impl Fn((&Guarantees<'_>, &GuaranteeSums)) -> Result<f64, InapplicableError>,
+    ) -> Result<f64, InapplicableError> {
+        let none = || {
+            InapplicableError::because(
+                "not every mechanism has an (epsilon, delta) guarantee with a finite epsilon",
+            )
+        };
         let labels = self.labels.as_ref().ok_or_else(none)?;
         most(labels.iter().map(|(labels, sums)| value((labels, sums))))
     }
 
-    fn renyi(&self, value: impl Fn(&Composition) -> Option<f64>) -> Result<f64, Inapplicable> {
-        let none = || Inapplicable::because("a mechanism has no Rényi curve here");
+    fn renyi(&self, value: impl Fn(&Composition) -> Option<f64>) -> Result<f64, InapplicableError> {
+        let none =
+            || InapplicableError::because("no Rényi curve is known for one of the mechanisms");
         most(self.plan.compositions.iter().map(|whole| value(whole).ok_or_else(none)))
     }
 }
 
-fn most(values: impl Iterator<Item = Result<f64, Inapplicable>>) -> Result<f64, Inapplicable> {
+fn most(
+    values: impl Iterator<Item = Result<f64, InapplicableError>>,
+) -> Result<f64, InapplicableError> {
     let mut values = values;
     values.try_fold(0.0, |most: f64, value| Ok(most.max(value?)))
 }
 
-/// Every mechanism's own (epsilon, delta) guarantee, if each has one: its largest loss, rounded
-/// up, and its leak.
-fn labels(whole: &Composition) -> Option<Guarantees<'_>> {
-    let label = |part: &Part| {
-        let one = [Times { count: 1, ..part.clone() }];
-        let each = match factors(&one, Rounded::Up).as_deref() {
+/// Returns every mechanism's own (epsilon, delta) guarantee, if each has one: its largest loss, rounded up, and its
+/// leak.
+fn own_guarantees(whole: &Composition) -> Option<Guarantees<'_>> {
+    let label = |part: &CountedLoss| {
+        let one = [WithCount { count: 1, ..part.clone() }];
+        let each = match factors(&one, RoundingDirection::Up).as_deref() {
             Some([factor]) => factor.each,
             _ => {
                 let (largest, error) = largest(&one)?;
                 (largest + error.into()).upper()
             }
         };
-        Some(Times { each, count: part.count })
+        Some(WithCount { each, count: part.count })
     };
     let labels = whole.losses.iter().map(label).collect::<Option<_>>()?;
     let factors = sorted(labels);

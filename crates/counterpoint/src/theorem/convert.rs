@@ -5,10 +5,10 @@ use crate::quantity::Epsilon;
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::{Dd, STEP, Wide};
 
-/// Whether every mechanism with the first guarantee also has the second: if and only if
-/// `d2 >= d1` and `(1 - d1)/(1 + e^e1) >= (1 - d2)/(1 + e^e2)`.
+/// True if every mechanism with the first guarantee also has the second: if and only if `d2 >= d1` and `(1 - d1)/(1 +
+/// e^e1) >= (1 - d2)/(1 + e^e2)`.
 ///
-/// Decided in about 90 bits; a difference below that counts as "no", which is safe.
+/// The comparison uses about 90 bits; a smaller difference counts as "no", which is safe.
 ///
 /// ```
 /// use counterpoint::{Guarantee, theorem::convert::implies};
@@ -29,14 +29,14 @@ pub fn implies(from: Guarantee, to: Guarantee) -> bool {
     left - right > (left + right) * Wide::from(16.0 * STEP)
 }
 
-/// `(1 - d)/(1 + e^e)`: the height of the corner of the guarantee's region.
+/// Returns `(1 - d)/(1 + e^e)`, the height of the corner of the guarantee's region.
 fn corner(guarantee: Guarantee) -> Wide {
     let grown = Wide::ONE + Wide::exp(Dd::from(guarantee.epsilon.get()));
     Wide::from(Dd::sum(1.0, -guarantee.delta.get())) * grown.recip()
 }
 
-/// The least delta that goes with another epsilon:
-/// `1 - (1 - d)(1 + e^e2)/(1 + e^e)` below the guarantee's own epsilon, d above it.
+/// Returns the least delta that the guarantee implies at another epsilon: `1 - (1 - d)(1 + e^e2)/(1 + e^e)` below the
+/// guarantee's own epsilon, d above it.
 #[must_use]
 pub fn delta_at(guarantee: Guarantee, epsilon: Epsilon) -> Bracket {
     let (own, delta) = (guarantee.epsilon.get(), guarantee.delta.get());
@@ -50,8 +50,8 @@ pub fn delta_at(guarantee: Guarantee, epsilon: Epsilon) -> Bracket {
     Bracket { lower: value.lower(16.0 * STEP), upper: value.upper(16.0 * STEP).min(1.0) }
 }
 
-/// The largest total variation distance a guarantee allows:
-/// `1 - 2 (1 - d)/(1 + e^e) = d + (1 - d) tanh(e/2)`.
+/// Returns the largest total variation distance that a guarantee allows: `1 - 2 (1 - d)/(1 + e^e) = d + (1 - d)
+/// tanh(e/2)`.
 #[must_use]
 pub fn total_variation(guarantee: Guarantee) -> Bracket {
     let (epsilon, delta) = (guarantee.epsilon.get(), guarantee.delta.get());

@@ -1,25 +1,23 @@
 //! Murtagh and Vadhan's own approximation algorithm (MV Theorem 1.7), for comparison and
 //! teaching.
 //!
-//! Every epsilon is rounded up to a multiple of eps_0 = ln(1 + beta); the composition of
-//! multiples is found exactly by a dynamic program (Lemmas 5.1 and 5.2); the answer is
-//! the least multiple of eps_0 that satisfies the target. Two liberties: the program's
-//! table is filled once and not for every step of the binary search, and since the loss
-//! of a subset is a function of its sum, one table of P masses serves for Q too.
+//! Every epsilon is rounded up to a multiple of eps_0 = ln(1 + beta). A dynamic program composes the multiples exactly
+//! (Lemmas 5.1 and 5.2). The answer is the least multiple of eps_0 that satisfies the target. The code differs from the
+//! paper in two ways: it fills the program's table once, not at every step of the binary search; and since the loss of
+//! a subset is a function of its sum, one table of P masses serves for Q too.
 
 use crate::ask::AskError;
 use crate::composition::leak::{self, Remainder};
 use crate::composition::{Factor, Plan};
 use crate::methods::Route;
 use crate::methods::responses::convolution::{self, Convolution};
-use crate::methods::responses::lattice::{Tilted, Weight};
+use crate::methods::responses::lattice::{TiltedLattice, Weight};
 use crate::methods::saddle::Cumulant;
-use crate::quantity::{Delta, OutOfRange};
+use crate::quantity::{Delta, OutOfRangeError};
 use crate::watch::Watch;
 use counterpoint_numerics::{Dd, STEP, Wide};
 
-/// The parameter of the algorithm: additive error in epsilon, and half of it as relative
-/// error in delta.
+/// The parameter of the algorithm: the additive error in epsilon, and twice the relative error in delta.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Eta(f64);
 
@@ -30,12 +28,12 @@ impl Eta {
     /// Checks the range.
     ///
     /// # Errors
-    /// [`OutOfRange`] unless strictly between 0 and 1.
-    pub fn new(value: f64) -> Result<Self, OutOfRange> {
+    /// [`OutOfRangeError`] unless the number is strictly between 0 and 1.
+    pub fn new(value: f64) -> Result<Self, OutOfRangeError> {
         if value > 0.0 && value < 1.0 {
             Ok(Self(value))
         } else {
-            Err(OutOfRange { quantity: "eta", value, legal: Self::LEGAL })
+            Err(OutOfRangeError { quantity: "eta", value, legal: Self::LEGAL })
         }
     }
 
@@ -46,17 +44,16 @@ impl Eta {
     }
 }
 
-/// The most multiplications the dynamic program may take.
+/// The largest number of multiplications of the dynamic program.
 const MOST_WORK: f64 = 2e10;
 
-/// An epsilon between the optimum at delta and the optimum at `e^(-eta/2) delta` plus eta.
+/// Computes an epsilon between the optimum at delta and the optimum at `e^(-eta/2) delta` plus eta.
 ///
 /// # Errors
-/// [`AskError::RouteDoesNotApply`] unless the plan is one of (epsilon, delta) guarantees;
-/// [`AskError::BelowLeak`] if no epsilon is finite; [`AskError::ToleranceNotMet`] if the
-/// table would be too large; [`AskError::Stopped`].
+/// [`AskError::RouteDoesNotApply`] unless the plan consists of (epsilon, delta) guarantees; [`AskError::BelowLeak`] if
+/// no epsilon is finite; [`AskError::ToleranceNotMet`] if the table would be too large; [`AskError::Stopped`].
 pub fn epsilon(plan: &Plan, delta: Delta, eta: Eta, watch: Watch<'_>) -> Result<f64, AskError> {
-    let guarantees = plan.guaranteed(Route::Convolution)?;
+    let guarantees = plan.guarantees_or_error(Route::Convolution)?;
     let target = match leak::remainder(guarantees.leaks, delta.get()) {
         Remainder::Negative => return Err(AskError::below_leak(delta, guarantees.leaks)),
         Remainder::Zero => Wide::ZERO,
@@ -68,7 +65,7 @@ pub fn epsilon(plan: &Plan, delta: Delta, eta: Eta, watch: Watch<'_>) -> Result<
         return Err(refusal);
     }
     let table = multiples.table(&target, watch, refusal)?;
-    // The least a with delta(a eps_0) within the target; the largest loss always is.
+    // Finds the least a with delta(a eps_0) within the target; the largest loss always satisfies it.
     let (mut low, mut high) = (-1_i64, multiples.total as i64);
     while high - low > 1 {
         let middle = low + (high - low) / 2;
@@ -83,7 +80,7 @@ pub fn epsilon(plan: &Plan, delta: Delta, eta: Eta, watch: Watch<'_>) -> Result<
 
 /// The epsilons as multiples of a unit.
 struct Multiples {
-    /// eps_0 = ln(1 + beta), a little above.
+    /// eps_0 = ln(1 + beta), rounded up.
     unit: Dd,
     /// Each multiple and its count, by increasing multiple.
     list: Vec<(u64, u64)>,
@@ -91,8 +88,8 @@ struct Multiples {
     total: f64,
 }
 
-struct Table {
-    lattice: Tilted,
+struct MassTable {
+    lattice: TiltedLattice,
     masses: Convolution,
 }
 
@@ -111,8 +108,13 @@ impl Multiples {
         Self { unit, list, total }
     }
 
-    /// The dynamic program of Lemma 5.1, on masses tilted so that none underflows.
-    fn table(&self, target: &Wide, watch: Watch<'_>, refusal: AskError) -> Result<Table, AskError> {
+    /// Runs the dynamic program of Lemma 5.1 on masses that are tilted so that none underflows.
+    fn table(
+        &self,
+        target: &Wide,
+        watch: Watch<'_>,
+        refusal: AskError,
+    ) -> Result<MassTable, AskError> {
         let factors: Vec<Factor> = self
             .list
             .iter()
@@ -120,19 +122,18 @@ impl Multiples {
             .collect();
         let ln_target = if target.is_positive() { target.ln_estimate() } else { -1e3 };
         let tilt = Cumulant::new(&factors).at_ln_delta(ln_target).tilt.min(1e3);
-        let lattice = Tilted::on_multiples(&self.list, self.unit, tilt * 2.0 * self.unit.hi);
+        let lattice = TiltedLattice::on_multiples(&self.list, self.unit, tilt * 2.0 * self.unit.hi);
         let most = (0.5 * self.total).floor();
         if convolution::work(&lattice, most) > MOST_WORK {
             return Err(refusal);
         }
         let masses = Convolution::new(&lattice, Weight::Profile, most as u64, &watch)?;
-        Ok(Table { lattice, masses })
+        Ok(MassTable { lattice, masses })
     }
 
-    /// An upper bound on the pure delta at a multiple of the unit (Lemma 5.2): subsets T
-    /// with a sum of at most B = floor((total - a)/2) count, the loss being
-    /// (total - 2 sum) eps_0.
-    fn delta(&self, table: &Table, a: f64) -> Wide {
+    /// Returns an upper bound on the pure delta at a multiple of the unit (Lemma 5.2): only subsets T with a sum of at
+    /// most B = floor((total - a)/2) contribute, and the loss is (total - 2 sum) eps_0.
+    fn delta(&self, table: &MassTable, a: f64) -> Wide {
         let most = ((self.total - a) / 2.0).floor();
         if most < 0.0 {
             return Wide::ZERO;

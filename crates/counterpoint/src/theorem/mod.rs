@@ -1,7 +1,6 @@
-//! The named theorems: what each says a composition costs, where it was proved and in
-//! which setting it holds.
+//! The named theorems: their bounds on compositions, where they were proved and in which setting they hold.
 //!
-//! Values are rounded up: what a function returns is certified by the theorem it names.
+//! Bounds are rounded up: the theorem that a function names certifies its result.
 
 pub mod convert;
 pub mod eta;
@@ -10,7 +9,7 @@ mod sums;
 mod compare;
 mod exactly;
 
-pub use crate::source::{Parameters, Setting, Theorem};
+pub use crate::citation::{ParameterChoice, Setting, Theorem};
 pub use compare::{Bound, Comparison};
 
 use crate::ask::AskError;
@@ -19,32 +18,32 @@ use crate::quantity::{Delta, Epsilon};
 use crate::watch::Watch;
 
 impl Theorem {
-    /// The epsilon it certifies at a delta, rounded up: a formula on the mechanisms' own
-    /// (epsilon, delta) labels, or the sum of their Rényi curves.
+    /// The epsilon that the theorem certifies at a delta, rounded up: a formula in the mechanisms' own (epsilon, delta)
+    /// guarantees, or the sum of their Rényi curves.
     ///
     /// # Errors
-    /// [`Inapplicable`] where the theorem says nothing at this delta, and for the
-    /// [`Theorem::Optimal`], which is no formula: ask [`Plan::epsilon`].
-    pub fn epsilon(self, plan: &Plan, delta: Delta) -> Result<f64, Inapplicable> {
-        compare::Others::new(plan).epsilon(self, delta)
+    /// [`InapplicableError`] if the theorem gives no bound at this delta, and for [`Theorem::Optimal`], which is no formula:
+    /// use [`Plan::epsilon`].
+    pub fn epsilon(self, plan: &Plan, delta: Delta) -> Result<f64, InapplicableError> {
+        compare::TheoremInputs::new(plan).epsilon(self, delta)
     }
 
-    /// The delta it certifies at an epsilon, rounded up.
+    /// The delta that the theorem certifies at an epsilon, rounded up.
     ///
     /// # Errors
-    /// [`Inapplicable`] where the theorem says nothing at this epsilon, and for the
-    /// [`Theorem::Optimal`], which is no formula: ask [`Plan::delta`].
-    pub fn delta(self, plan: &Plan, epsilon: Epsilon) -> Result<f64, Inapplicable> {
-        compare::Others::new(plan).delta(self, epsilon)
+    /// [`InapplicableError`] if the theorem gives no bound at this epsilon, and for [`Theorem::Optimal`], which is no
+    /// formula: use [`Plan::delta`].
+    pub fn delta(self, plan: &Plan, epsilon: Epsilon) -> Result<f64, InapplicableError> {
+        compare::TheoremInputs::new(plan).delta(self, epsilon)
     }
 }
 
 impl Bound {
-    /// What Murtagh and Vadhan's approximation algorithm charges, at an eta.
+    /// Computes the bound of Murtagh and Vadhan's approximation algorithm, with an error of eta.
     ///
     /// # Errors
-    /// [`AskError::Stopped`] if the watcher stops the work.
-    pub fn within(
+    /// [`AskError::Stopped`] if the callback stops the work.
+    pub fn approximation(
         plan: &Plan,
         delta: Delta,
         eta: eta::Eta,
@@ -53,32 +52,32 @@ impl Bound {
         let value = match eta::epsilon(plan, delta, eta, watch) {
             Err(AskError::Stopped) => return Err(AskError::Stopped),
             Err(AskError::ToleranceNotMet { .. }) => {
-                Err("its table would be too large; legal: a larger eta".into())
+                Err("the algorithm's table would be too large; legal: a larger eta".into())
             }
             Err(AskError::RouteDoesNotApply { .. }) => {
-                Err("it is for (epsilon, delta) guarantees alone".into())
+                Err("the theorem applies to (epsilon, delta) guarantees only".into())
             }
-            found => found.map_err(|error| Inapplicable::because(error.to_string())),
+            found => found.map_err(|error| InapplicableError::because(error.to_string())),
         };
         Ok(Self { theorem: Theorem::Approximation, value })
     }
 }
 
-/// Why a theorem certifies nothing.
+/// The reason why a theorem certifies no bound.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{reason}")]
-pub struct Inapplicable {
-    /// In words.
+pub struct InapplicableError {
+    /// The reason in words.
     pub reason: String,
 }
 
-impl From<&str> for Inapplicable {
+impl From<&str> for InapplicableError {
     fn from(reason: &str) -> Self {
         Self::because(reason)
     }
 }
 
-impl Inapplicable {
+impl InapplicableError {
     pub(crate) fn because(reason: impl Into<String>) -> Self {
         Self { reason: reason.into() }
     }

@@ -1,47 +1,47 @@
 //! The theorems that are formulas in a few sums.
 
-use super::{Inapplicable, Theorem};
+use super::{InapplicableError, Theorem};
 use crate::composition::Guarantees;
 use crate::composition::leak::{self, Remainder};
-use crate::quantity::plain;
+use crate::quantity::format_number;
 use counterpoint_numerics::{Dd, STEP, Wide};
 
-/// The guarantees as the formulas see them, and a question: numbers that were doubles, or fractions.
-pub(super) struct Asked<'a> {
-    pub(super) sums: &'a Sums,
-    /// The epsilon asked about, from below.
+/// The guarantees and an epsilon, as the formulas for delta use them. The numbers were doubles or fractions.
+pub(super) struct DeltaQuery<'a> {
+    pub(super) sums: &'a GuaranteeSums,
+    /// The epsilon at which delta is requested, rounded down.
     pub(super) epsilon: Dd,
-    /// Whether the epsilons add up to no more than that.
+    /// True if the sum of the epsilons is at most that epsilon.
     pub(super) covers: bool,
-    /// The delta of the whole, from above, if finite losses have this one.
+    /// Returns the total delta, rounded up, from the delta of the finite losses.
     pub(super) whole: &'a dyn Fn(Wide) -> f64,
 }
 
-/// What a delta leaves once the leaks are paid, from below.
-pub(super) struct Room {
-    /// Above the sum of the deltas.
-    pub(super) spare: Result<Wide, Inapplicable>,
+/// The parts of a delta that the guarantees' deltas leave, rounded down.
+pub(super) struct SpareDelta {
+    /// The excess over the sum of the deltas.
+    pub(super) spare: Result<Wide, InapplicableError>,
     /// The d~ with 1 - (1 - d~) prod(1 - d_i) = delta; `None` if it is zero.
-    pub(super) slack: Result<Option<Wide>, Inapplicable>,
+    pub(super) slack: Result<Option<Wide>, InapplicableError>,
 }
 
-/// The sums all formulas are made of; relative error below 2^-80 each.
-pub(super) struct Sums {
-    /// Of the epsilons.
+/// The sums that the formulas use; the relative error of each is below 2^-80.
+pub(super) struct GuaranteeSums {
+    /// The sum of the epsilons.
     epsilon: Dd,
-    /// Of their squares.
+    /// The sum of their squares.
     square: Dd,
-    /// Of `e tanh(e/2)`: the mean loss of randomized response.
+    /// The sum of `e tanh(e/2)`, the mean loss of randomized response.
     drift: Dd,
-    /// Of `e (exp(e) - 1)`; infinite if that overflows.
+    /// The sum of `e (exp(e) - 1)`; infinite if that overflows.
     steep_drift: Dd,
-    /// Of the deltas.
+    /// The sum of the deltas.
     delta: Wide,
-    /// How many deltas there are.
+    /// The number of deltas.
     leaks: u64,
 }
 
-impl Sums {
+impl GuaranteeSums {
     pub(super) fn new(guarantees: &Guarantees<'_>) -> Self {
         let factors = guarantees.factors.iter();
         let leaks = guarantees.leaks.iter();
@@ -51,7 +51,7 @@ impl Sums {
         )
     }
 
-    /// Of epsilons and of deltas, each with its count.
+    /// Computes the sums of epsilons and of deltas, each with its count.
     pub(super) fn of(
         epsilons: impl Iterator<Item = (Dd, u64)>,
         deltas: impl Iterator<Item = (Wide, u64)>,
@@ -68,7 +68,7 @@ impl Sums {
             let total = epsilon * count as f64;
             sums.epsilon = sums.epsilon + total;
             sums.square = sums.square + total * epsilon;
-            let grown = grown(epsilon);
+            let grown = expm1_below_overflow(epsilon);
             sums.drift = sums.drift + total * grown.map_or(Dd::ONE, tanh);
             sums.steep_drift = match grown {
                 Some(grown) => sums.steep_drift + total * grown,
@@ -83,89 +83,97 @@ impl Sums {
     }
 }
 
-/// e^x - 1, unless it is near overflow.
-fn grown(x: Dd) -> Option<Dd> {
+/// Returns e^x - 1; `None` if it nearly overflows.
+fn expm1_below_overflow(x: Dd) -> Option<Dd> {
     (x.hi < 500.0).then(|| x.expm1())
 }
 
-/// tanh(x/2), given e^x - 1: `(e^x - 1)/(e^x + 1)`, without cancellation.
+/// Returns tanh(x/2), given e^x - 1: `(e^x - 1)/(e^x + 1)`, without cancellation.
 fn tanh(grown: Dd) -> Dd {
     grown / (grown + Dd::from(2.0))
 }
 
-/// A double surely above a number whose relative error is below 2^-70.
+/// Returns a double that is certainly above a number whose relative error is below 2^-70.
 fn rounded_up(x: Dd) -> f64 {
     if x.hi.is_finite() { (x + x * 1e-21).upper() } else { f64::INFINITY }
 }
 
-const NO_ETA: &str = "it has a parameter, eta: an epsilon at a delta, within eta";
+const NO_ETA: &str = "the theorem needs the parameter eta, and bounds epsilon at a delta only";
 const NO_FORMULA: &str = "the optimum is not a formula";
 
-pub(super) fn epsilon(theorem: Theorem, sums: &Sums, room: &Room) -> Result<f64, Inapplicable> {
+pub(super) fn epsilon(
+    theorem: Theorem,
+    sums: &GuaranteeSums,
+    spare_delta: &SpareDelta,
+) -> Result<f64, InapplicableError> {
     let value = match theorem {
         Theorem::Basic => {
-            room.spare.clone()?;
+            spare_delta.spare.clone()?;
             sums.epsilon
         }
-        Theorem::Advanced => moderate(sums, sums.steep_drift, room)?,
-        Theorem::Strong => moderate(sums, sums.drift, room)?,
-        Theorem::KovClosedForm => kov(sums, sums.drift, room)?,
-        Theorem::KovSimplified => kov(sums, sums.square, room)?,
-        Theorem::Approximation => return Err(Inapplicable::because(NO_ETA)),
-        _ => return Err(Inapplicable::because(NO_FORMULA)),
+        Theorem::Advanced => advanced_epsilon(sums, sums.steep_drift, spare_delta)?,
+        Theorem::Strong => advanced_epsilon(sums, sums.drift, spare_delta)?,
+        Theorem::KovClosedForm => kov_epsilon(sums, sums.drift, spare_delta)?,
+        Theorem::KovSimplified => kov_epsilon(sums, sums.square, spare_delta)?,
+        Theorem::Approximation => return Err(InapplicableError::because(NO_ETA)),
+        _ => return Err(InapplicableError::because(NO_FORMULA)),
     };
     finite(rounded_up(value))
 }
 
-fn finite(value: f64) -> Result<f64, Inapplicable> {
+fn finite(value: f64) -> Result<f64, InapplicableError> {
     if value.is_finite() {
         Ok(value)
     } else {
-        Err(Inapplicable::because("the bound is too large for a number"))
+        Err(InapplicableError::because("the bound is too large for a number"))
     }
 }
 
-impl Room {
-    pub(super) fn new(guarantees: &Guarantees<'_>, sums: &Sums, delta: f64) -> Self {
+impl SpareDelta {
+    pub(super) fn new(guarantees: &Guarantees<'_>, sums: &GuaranteeSums, delta: f64) -> Self {
         let slack = match leak::remainder(guarantees.leaks, delta) {
-            Remainder::Negative => Err(leaks_more(leak::least_delta(guarantees.leaks))),
+            Remainder::Negative => Err(leak_error(leak::least_delta(guarantees.leaks))),
             Remainder::Zero => Ok(None),
             Remainder::Positive(target) => Ok(Some(target.lower)),
         };
         let rest = Wide::from(delta) - sums.delta;
-        // Of none or one alone nothing was rounded.
+        // With at most one delta nothing was rounded.
         let is_exact = sums.leaks <= 1 && rest >= Wide::ZERO;
         Self { spare: if is_exact { Ok(rest) } else { sums.spare(Wide::from(delta)) }, slack }
     }
 }
 
-impl Sums {
-    /// What a delta leaves above the sum of the deltas, from below, for what both are rounded.
-    pub(super) fn spare(&self, delta: Wide) -> Result<Wide, Inapplicable> {
+impl GuaranteeSums {
+    /// Returns the excess of a delta over the sum of the deltas, reduced by the rounding of both.
+    pub(super) fn spare(&self, delta: Wide) -> Result<Wide, InapplicableError> {
         let rest = delta - self.delta;
         let error = (delta + self.delta) * Wide::from(1e-22);
-        if rest >= error { Ok(rest - error) } else { Err(self.add_up()) }
+        if rest >= error { Ok(rest - error) } else { Err(self.sum_error()) }
     }
 
-    /// Why nothing is left.
-    pub(super) fn add_up(&self) -> Inapplicable {
-        let sum = plain(self.delta.upper(1e-25));
-        Inapplicable::because(format!("the deltas add up to {sum}, above the delta asked about"))
+    /// The error of a delta that is less than the sum of the deltas.
+    pub(super) fn sum_error(&self) -> InapplicableError {
+        let sum = format_number(self.delta.upper(1e-25));
+        InapplicableError::because(format!("the deltas add up to {sum}, above the requested delta"))
     }
 }
 
-/// Why nothing is left of a delta below the leak.
-pub(super) fn leaks_more(least: f64) -> Inapplicable {
-    let least = plain(least);
-    Inapplicable::because(format!("the releases leak {least}, above the delta asked about"))
+/// The error of a delta below the leak.
+pub(super) fn leak_error(least: f64) -> InapplicableError {
+    let least = format_number(least);
+    InapplicableError::because(format!("the releases leak {least}, above the requested delta"))
 }
 
 /// `sqrt(2 ln(1/d') sum e^2) + drift` with `d' = delta - sum d`.
-fn moderate(sums: &Sums, drift: Dd, room: &Room) -> Result<Dd, Inapplicable> {
-    let slack = room.spare.clone()?;
+fn advanced_epsilon(
+    sums: &GuaranteeSums,
+    drift: Dd,
+    spare_delta: &SpareDelta,
+) -> Result<Dd, InapplicableError> {
+    let slack = spare_delta.spare.clone()?;
     if !slack.is_positive() {
-        return Err(Inapplicable::because(
-            "the deltas leave nothing of the delta asked about for the theorem's own slack",
+        return Err(InapplicableError::because(
+            "the deltas add up to all of the requested delta, and the theorem needs slack",
         ));
     }
     Ok(drift + spread(sums.square, -slack.ln()))
@@ -176,10 +184,14 @@ fn spread(square: Dd, logarithm: Dd) -> Dd {
     if logarithm.is_negative() { Dd::ZERO } else { (square * logarithm * 2.0).sqrt() }
 }
 
-/// KOV equation (8), of which (7) is the case of equal guarantees; simplified if the drift is the sum of squares, which is at
-/// least twice as large.
-fn kov(sums: &Sums, drift: Dd, room: &Room) -> Result<Dd, Inapplicable> {
-    let Some(slack) = room.slack.clone()? else { return Ok(sums.epsilon) };
+/// KOV equation (8), a special case of which is (7), for equal guarantees. With the sum of squares as drift, which is
+/// at least twice as large, it is the simplified form.
+fn kov_epsilon(
+    sums: &GuaranteeSums,
+    drift: Dd,
+    spare_delta: &SpareDelta,
+) -> Result<Dd, InapplicableError> {
+    let Some(slack) = spare_delta.slack.clone()? else { return Ok(sums.epsilon) };
     let plain = drift + spread(sums.square, -slack.ln());
     let ratio = Wide::from(sums.square.sqrt()) * slack.recip() + Wide::from(Dd::ONE.exp());
     let mixed = drift + spread(sums.square, ratio.ln());
@@ -190,79 +202,83 @@ fn smaller(a: Dd, b: Dd) -> Dd {
     if a < b { a } else { b }
 }
 
-pub(super) fn delta(theorem: Theorem, asked: &Asked<'_>) -> Result<f64, Inapplicable> {
-    let sums = asked.sums;
+pub(super) fn delta(theorem: Theorem, query: &DeltaQuery<'_>) -> Result<f64, InapplicableError> {
+    let sums = query.sums;
     let added = |slack: Wide| probability((sums.delta + slack).upper(1e-20));
     match theorem {
-        Theorem::Basic if asked.covers => added(Wide::ZERO),
-        Theorem::Basic => Err(Inapplicable::because(format!(
-            "the epsilons add up to {}, above the epsilon asked about",
+        Theorem::Basic if query.covers => added(Wide::ZERO),
+        Theorem::Basic => Err(InapplicableError::because(format!(
+            "the epsilons add up to {}, above the requested epsilon",
             rounded_up(sums.epsilon)
         ))),
-        Theorem::Advanced => added(tail(asked, sums.steep_drift)?),
-        Theorem::Strong => added(tail(asked, sums.drift)?),
+        Theorem::Advanced => added(slack_at(query, sums.steep_drift)?),
+        Theorem::Strong => added(slack_at(query, sums.drift)?),
         Theorem::KovClosedForm | Theorem::KovSimplified => {
             let simple = theorem == Theorem::KovSimplified;
-            let slack = kov_slack(asked, if simple { sums.square } else { sums.drift })?;
-            probability((asked.whole)(slack))
+            let slack = kov_slack(query, if simple { sums.square } else { sums.drift })?;
+            probability((query.whole)(slack))
         }
-        Theorem::Approximation => Err(Inapplicable::because(NO_ETA)),
-        _ => Err(Inapplicable::because(NO_FORMULA)),
+        Theorem::Approximation => Err(InapplicableError::because(NO_ETA)),
+        _ => Err(InapplicableError::because(NO_FORMULA)),
     }
 }
 
-impl<'a> Asked<'a> {
-    pub(super) fn new(sums: &'a Sums, epsilon: f64, whole: &'a dyn Fn(Wide) -> f64) -> Self {
+impl<'a> DeltaQuery<'a> {
+    pub(super) fn new(
+        sums: &'a GuaranteeSums,
+        epsilon: f64,
+        whole: &'a dyn Fn(Wide) -> f64,
+    ) -> Self {
         let covers = epsilon >= rounded_up(sums.epsilon);
         Self { sums, epsilon: Dd::from(epsilon), covers, whole }
     }
 }
 
-fn probability(delta: f64) -> Result<f64, Inapplicable> {
+fn probability(delta: f64) -> Result<f64, InapplicableError> {
     if delta < 1.0 {
         Ok(delta)
     } else {
-        Err(Inapplicable::because("it certifies no delta below 1 at this epsilon"))
+        Err(InapplicableError::because("the theorem certifies no delta below 1 at this epsilon"))
     }
 }
 
-/// How far an epsilon lies above a drift, from below.
-fn above(drift: Dd, epsilon: Dd) -> Result<Dd, Inapplicable> {
+/// Returns the height of an epsilon above a drift, rounded down.
+fn excess_over(drift: Dd, epsilon: Dd) -> Result<Dd, InapplicableError> {
     let excess = epsilon - drift - drift * 1e-21;
     if drift.hi.is_finite() && excess.is_positive() {
         Ok(excess)
     } else {
-        Err(Inapplicable::because("it certifies no epsilon this small"))
+        Err(InapplicableError::because("the theorem certifies no delta at so small an epsilon"))
     }
 }
 
-/// The d' with `drift + sqrt(2 ln(1/d') sum e^2) = epsilon`, from above.
-fn tail(asked: &Asked<'_>, drift: Dd) -> Result<Wide, Inapplicable> {
-    if !asked.sums.square.is_positive() {
+/// Returns the d' with `drift + sqrt(2 ln(1/d') sum e^2) = epsilon`, rounded up.
+fn slack_at(query: &DeltaQuery<'_>, drift: Dd) -> Result<Wide, InapplicableError> {
+    if !query.sums.square.is_positive() {
         return Ok(Wide::ZERO);
     }
-    let exponent = exponent(asked.sums, above(drift, asked.epsilon)?);
+    let exponent = exponent(query.sums, excess_over(drift, query.epsilon)?);
     Ok(Wide::exp(-exponent) * Wide::from(Dd::sum(1.0, 1e-20)))
 }
 
-/// `x^2 / (2 sum e^2)`, from below.
-fn exponent(sums: &Sums, excess: Dd) -> Dd {
+/// Returns `x^2 / (2 sum e^2)`, rounded down.
+fn exponent(sums: &GuaranteeSums, excess: Dd) -> Dd {
     let exponent = excess * excess / sums.square.scaled(2.0) * (1.0 - 1e-15 - STEP);
-    // Far beyond any delta, and within the range of the exponential.
+    // The bound is far beyond any delta, and within the range of the exponential.
     if exponent.hi < 1e12 { exponent } else { Dd::from(1e12) }
 }
 
-/// The least d~ for which KOV's closed form stays within an epsilon, from above.
-fn kov_slack(asked: &Asked<'_>, drift: Dd) -> Result<Wide, Inapplicable> {
-    if asked.covers {
+/// Returns the least d~ for which KOV's closed form stays within an epsilon, rounded up.
+fn kov_slack(query: &DeltaQuery<'_>, drift: Dd) -> Result<Wide, InapplicableError> {
+    if query.covers {
         return Ok(Wide::ZERO);
     }
-    let exponent = exponent(asked.sums, above(drift, asked.epsilon)?);
+    let exponent = exponent(query.sums, excess_over(drift, query.epsilon)?);
     let up = Wide::from(Dd::sum(1.0, 1e-20));
     let plain = Wide::exp(-exponent) * up;
     let grown = Wide::exp(exponent) - Wide::from(Dd::ONE.exp());
     if grown > Wide::from(1e-3) {
-        let mixed = Wide::from(asked.sums.square.sqrt()) * grown.recip() * up;
+        let mixed = Wide::from(query.sums.square.sqrt()) * grown.recip() * up;
         return Ok(if mixed < plain { mixed } else { plain });
     }
     Ok(plain)

@@ -1,15 +1,15 @@
-//! Whether an answer is right.
+//! Checks that answers are right.
 //!
-//! No root is needed to judge an epsilon: the profile falls strictly up to the largest
-//! loss, so the least epsilon lies between two numbers iff delta is at least the asked
-//! one at the first and at most that at the second.
+//! An epsilon is judged without finding a root: the profile falls strictly up to the largest loss, so the least epsilon
+//! lies between two numbers iff delta is at least the requested delta at the first and at most the requested delta at
+//! the second.
 
 use super::Question;
 use crate::reference::{Fine, Reference};
 use counterpoint::{AskError, Bracket};
 
-/// Why a bracket is wrong, if it is. A number nearer to the reference than the
-/// reference's own error is taken for equal.
+/// Returns the reason why a bracket is wrong, if it is. A number nearer to the reference than the reference's own error
+/// counts as equal.
 pub(crate) fn bracket(
     reference: &Reference,
     question: Question,
@@ -58,8 +58,8 @@ fn delta(reference: &Reference, epsilon: f64, lower: f64, upper: f64) -> Result<
     Ok(())
 }
 
-/// How far the ends of a delta's bracket are from the truth, relative to it; zero where
-/// doubles lose precision or for an epsilon.
+/// Returns the relative distance of the ends of a delta's bracket from the truth; zero where doubles lose precision or
+/// for an epsilon.
 pub(crate) fn slack(reference: &Reference, question: Question, bracket: &Bracket) -> f64 {
     let Question::Delta(epsilon) = question else { return 0.0 };
     let truth = reference.delta(epsilon).low;
@@ -70,7 +70,7 @@ pub(crate) fn slack(reference: &Reference, question: Question, bracket: &Bracket
     off(bracket.lower).max(off(bracket.upper))
 }
 
-/// Whether a refusal for a delta below the leak is right, and the delta it offers.
+/// Checks a refusal for a delta below the leak, and the delta that it offers.
 pub(crate) fn below_leak(
     reference: &Reference,
     question: Question,

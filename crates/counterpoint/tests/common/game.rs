@@ -88,7 +88,7 @@ pub(crate) fn most((mut low, mut high): (f64, f64), holds: impl Fn(f64) -> bool)
     Some(low)
 }
 
-/// Whether an account lets a query in: its totals, if so.
+/// A rule that admits a query to an account, given the totals: returns the new totals, or `None`.
 pub(crate) type Rule<'a> = dyn Fn(&Charge, &Query) -> Option<Charge> + 'a;
 
 pub(crate) fn rule(filter: &Filter) -> impl Fn(&Charge, &Query) -> Option<Charge> + '_ {
@@ -106,7 +106,7 @@ pub(crate) fn approx(epsilon: &Amount, delta: &Amount) -> Option<Query> {
     Query::approx_dp(epsilon.clone(), delta.clone()).ok()
 }
 
-/// What an adversary does at a node, with the loss so far.
+/// An adversary's choice at a node, given the loss so far.
 pub(crate) type Move<'a> =
     dyn FnMut(&mut Random, &Rule<'_>, &Charge, f64, u32) -> Option<(Query, Pair)> + 'a;
 
@@ -122,7 +122,7 @@ pub(crate) fn play(
     while let Some(((p, q), spent, at)) = open.pop() {
         let over = at == depth || p <= 0.0 || q <= 0.0;
         let next = if over { None } else { choose(random, rule, &spent, (p / q).ln(), at) };
-        // What is not admitted is not run.
+        // A query that is not admitted does not run.
         let admitted = next.and_then(|(query, pair)| Some((rule(&spent, &query)?, pair)));
         match admitted {
             None => leaves.push((p, q)),
@@ -152,7 +152,7 @@ pub(crate) fn last_response(
     spent: &Charge,
     capacity: &Charge,
 ) -> Option<(Query, Pair)> {
-    let left = capacity.delta.less(&spent.delta)?;
+    let left = capacity.delta.checked_sub(&spent.delta)?;
     let delta = if random.once_in(3) { Amount::ZERO } else { left };
     let fits =
         |x: f64| approx(&short(x), &delta).is_some_and(|query| rule(spent, &query).is_some());
@@ -177,7 +177,7 @@ pub(crate) fn last_pair(
     Some((finite(&two_points(aim, p))?, two_points(aim, p)))
 }
 
-/// Whether the promise was exceeded.
+/// True if the promise was exceeded.
 pub(crate) fn is_exceeded(filter: &Filter, leaves: &[(f64, f64)]) -> bool {
     let exceeds = |found: f64, promised: &Amount| found > promised.upper() * (1.0 + 1e-10) + 1e-14;
     let leaky = leaves.iter().any(|&(p, q)| p <= 0.0 || q <= 0.0);
@@ -194,7 +194,7 @@ pub(crate) fn is_exceeded(filter: &Filter, leaves: &[(f64, f64)]) -> bool {
 }
 
 fn with_capacity(filter: &Filter, capacity: Charge) -> Filter {
-    Filter::restored(filter.currency(), filter.promise().clone(), capacity, filter.terms())
+    Filter::from_stored(filter.currency(), filter.promise().clone(), capacity, filter.terms())
 }
 
 fn more(x: &Amount) -> Amount {

@@ -1,5 +1,5 @@
-//! What descriptions can show, written out: profiles and Rényi divergences by closed forms and
-//! plain sums in doubles. Nothing here uses the code that is being tested.
+//! The laws of descriptions, written out: profiles and Rényi divergences by closed forms and plain sums in doubles.
+//! Nothing here uses the tested code.
 
 use super::formulas::{gaussian_delta, gaussian_divergence, laplace_divergence};
 
@@ -240,7 +240,7 @@ pub(crate) fn lattice(reach: i64, steps: u64, weight: impl Fn(i64) -> f64) -> La
     let places = -reach..=reach + steps;
     let mass = |x: i64| if x.abs() <= reach { weight(x) / total } else { 0.0 };
     let joined = places.map(|x| (mass(x - steps), mass(x)));
-    // What is cut off on one side only is no leak.
+    // Outcomes that are cut off on one side only are no leak.
     Law::of(joined.filter(|&(p, q)| p > 0.0 && q > 0.0).collect())
 }
 

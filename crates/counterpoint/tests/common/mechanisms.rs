@@ -1,8 +1,10 @@
 //! Mechanisms, releases and plans in a few letters, for tests that ask about many.
 
 use super::Question;
-use counterpoint::mechanism::{Cap, CellPair, FinitePair, RenyiCurve, Shifts};
-use counterpoint::quantity::{Buckets, Group, Mu, Noise, Rate, Rho, Rounds, Share, Steps};
+use counterpoint::mechanism::{BatchCap, CellPair, FinitePair, RenyiCurve, Shifts};
+use counterpoint::quantity::{
+    Buckets, Gamma, GroupSize, Mu, NoiseScale, Rate, Rho, StepCount, WholeSensitivity,
+};
 use counterpoint::{
     Adjacency, Answer, AskError, Bracket, Count, Delta, Epsilon, Guarantee, Mechanism, Options,
     Plan, Release, Sensitivity, Tolerance,
@@ -14,22 +16,22 @@ pub(crate) fn approximate(epsilon: f64, delta: f64) -> Mechanism {
 
 pub(crate) fn laplace(scale: f64, sensitivity: f64) -> Mechanism {
     let sensitivity = Sensitivity::new(sensitivity).unwrap();
-    Mechanism::Laplace { scale: Noise::new(scale).unwrap(), sensitivity }
+    Mechanism::Laplace { scale: NoiseScale::new(scale).unwrap(), sensitivity }
 }
 
 pub(crate) fn gaussian(sigma: f64, sensitivity: f64) -> Mechanism {
     let sensitivity = Sensitivity::new(sensitivity).unwrap();
-    Mechanism::Gaussian { sigma: Noise::new(sigma).unwrap(), sensitivity }
+    Mechanism::Gaussian { sigma: NoiseScale::new(sigma).unwrap(), sensitivity }
 }
 
 pub(crate) fn geometric(scale: f64, steps: u64) -> Mechanism {
-    let sensitivity = Steps::new(steps).unwrap();
-    Mechanism::Geometric { scale: Noise::new(scale).unwrap(), sensitivity }
+    let sensitivity = WholeSensitivity::new(steps).unwrap();
+    Mechanism::Geometric { scale: NoiseScale::new(scale).unwrap(), sensitivity }
 }
 
 pub(crate) fn discrete_gaussian(sigma: f64, steps: u64) -> Mechanism {
-    let sensitivity = Steps::new(steps).unwrap();
-    Mechanism::DiscreteGaussian { sigma: Noise::new(sigma).unwrap(), sensitivity }
+    let sensitivity = WholeSensitivity::new(steps).unwrap();
+    Mechanism::DiscreteGaussian { sigma: NoiseScale::new(sigma).unwrap(), sensitivity }
 }
 
 pub(crate) fn response(epsilon: f64, buckets: u64) -> Mechanism {
@@ -42,7 +44,7 @@ pub(crate) fn exponential(epsilon: f64) -> Mechanism {
 }
 
 pub(crate) fn staircase(epsilon: f64, gamma: Option<f64>) -> Mechanism {
-    let gamma = gamma.map(|gamma| Share::new(gamma).unwrap());
+    let gamma = gamma.map(|gamma| Gamma::new(gamma).unwrap());
     Mechanism::Staircase { epsilon: Epsilon::new(epsilon).unwrap(), gamma }
 }
 
@@ -53,28 +55,33 @@ pub(crate) fn finite(p: &[f64], q: &[f64]) -> Mechanism {
 pub(crate) fn subset(sigma: f64, sensitivity: f64, share: f64) -> Mechanism {
     let sensitivity = Sensitivity::new(sensitivity).unwrap();
     let share = Rate::new(share).unwrap();
-    Mechanism::GaussianSubset { sigma: Noise::new(sigma).unwrap(), sensitivity, share }
+    Mechanism::GaussianSubset { sigma: NoiseScale::new(sigma).unwrap(), sensitivity, share }
 }
 
 /// In `each` of `steps`.
 pub(crate) fn allocation(sigma: f64, sensitivity: f64, steps: u64, each: u64) -> Mechanism {
     let sensitivity = Sensitivity::new(sensitivity).unwrap();
-    let [steps, each] = [steps, each].map(|number| Rounds::new(number).unwrap());
-    Mechanism::GaussianAllocation { sigma: Noise::new(sigma).unwrap(), sensitivity, steps, each }
+    let [steps, each] = [steps, each].map(|number| StepCount::new(number).unwrap());
+    Mechanism::GaussianAllocation {
+        sigma: NoiseScale::new(sigma).unwrap(),
+        sensitivity,
+        steps,
+        each,
+    }
 }
 
 /// `number` draws, with replacement.
 pub(crate) fn draws(sigma: f64, sensitivity: f64, number: u64, records: u64) -> Mechanism {
     let sensitivity = Sensitivity::new(sensitivity).unwrap();
     let [draws, records] = [number, records].map(|number| Count::new(number).unwrap());
-    Mechanism::GaussianDraws { sigma: Noise::new(sigma).unwrap(), sensitivity, records, draws }
+    Mechanism::GaussianDraws { sigma: NoiseScale::new(sigma).unwrap(), sensitivity, records, draws }
 }
 
 /// Cut, if so, of so many people to so many.
 pub(crate) fn batch(sigma: f64, norm: f64, share: f64, cap: Option<(u64, u64)>) -> Mechanism {
-    let (sigma, norm) = (Noise::new(sigma).unwrap(), Sensitivity::new(norm).unwrap());
+    let (sigma, norm) = (NoiseScale::new(sigma).unwrap(), Sensitivity::new(norm).unwrap());
     let count = |number| Count::new(number).unwrap();
-    let cap = cap.map(|(people, most)| Cap { people: count(people), most: count(most) });
+    let cap = cap.map(|(people, most)| BatchCap { people: count(people), most: count(most) });
     Mechanism::GaussianBatch { sigma, norm, share: Rate::new(share).unwrap(), cap }
 }
 
@@ -88,7 +95,7 @@ pub(crate) fn cells(list: &[[f64; 4]]) -> Mechanism {
 pub(crate) fn mixture(sigma: f64, shifts: &[(f64, f64)]) -> Mechanism {
     let (sensitivities, probabilities): (Vec<f64>, Vec<f64>) = shifts.iter().copied().unzip();
     let shifts = Shifts::new(&sensitivities, &probabilities).unwrap();
-    Mechanism::GaussianMixture { sigma: Noise::new(sigma).unwrap(), shifts }
+    Mechanism::GaussianMixture { sigma: NoiseScale::new(sigma).unwrap(), shifts }
 }
 
 pub(crate) fn name_and_shame(delta: f64) -> Mechanism {
@@ -134,8 +141,8 @@ pub(crate) fn plan(releases: &[Release]) -> Plan {
 }
 
 pub(crate) fn for_group(releases: &[Release], people: u64) -> Plan {
-    let group = Group::new(people).unwrap();
-    Plan::with(releases.to_vec(), Some(Adjacency::AddRemove), group).unwrap()
+    let group = GroupSize::new(people).unwrap();
+    Plan::for_neighbours(releases.to_vec(), Some(Adjacency::AddRemove), group).unwrap()
 }
 
 /// The plan's answer by the best route.
@@ -145,7 +152,7 @@ pub(crate) fn ask(plan: &Plan, question: Question, tolerance: f64) -> Result<Ans
 
 /// The same where descriptions say too little for any tolerance to be kept.
 pub(crate) fn ask_best(plan: &Plan, question: Question, aim: f64) -> Result<Answer, AskError> {
-    let tolerance = Tolerance::new(aim).unwrap().aimed_at();
+    let tolerance = Tolerance::new(aim).unwrap().as_aim();
     ask_with(plan, question, &Options { tolerance, ..Options::default() })
 }
 
@@ -164,7 +171,7 @@ pub(crate) fn ask_with(
     }
 }
 
-/// Whether the bracket keeps its promise.
+/// True if the bracket is as narrow as promised.
 pub(crate) fn is_narrow(bracket: &Bracket, tolerance: f64) -> bool {
     bracket.relative_width() <= tolerance || bracket.width() <= 1e-12
 }

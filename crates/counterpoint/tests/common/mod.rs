@@ -1,5 +1,5 @@
-//! What the soundness tests share: random numbers, inputs, questions, and the checks of
-//! an answer against the reference.
+//! Code that the soundness tests share: random numbers, inputs, questions, and the checks of an answer against the
+//! reference.
 
 pub(crate) mod check;
 pub(crate) mod formulas;
@@ -15,9 +15,9 @@ pub(crate) use counterpoint_testing::is_full;
 
 use crate::reference::{Losses, Nested, Reference, Staircase};
 use counterpoint::Route;
-use counterpoint::watch::{Go, Watch};
+use counterpoint::watch::{Control, Watch};
 use counterpoint::{
-    Answer, AskError, Asked, Count, Delta, Epsilon, Guarantee, Options, Plan, Tolerance,
+    Answer, AskError, Count, Delta, Epsilon, Guarantee, Options, Plan, RequestedEnds, Tolerance,
 };
 use std::cell::Cell;
 use std::fmt;
@@ -25,7 +25,7 @@ use std::fmt;
 /// (epsilon, delta, count).
 pub(crate) type Release = (f64, f64, u64);
 
-/// What is asked of a composition.
+/// A question about a composition.
 #[derive(Clone, Copy)]
 pub(crate) enum Question {
     /// The least epsilon at this delta.
@@ -55,7 +55,7 @@ pub(crate) fn compose(releases: &[Release]) -> Plan {
     Plan::new(list).expect("a legal composition")
 }
 
-/// What came of asking.
+/// The result of a question.
 pub(crate) enum Outcome {
     Answer(Answer),
     Refusal(AskError),
@@ -92,11 +92,15 @@ fn ask_openly(
     let reports = Cell::new(0);
     let count = |_: f64| {
         reports.set(reports.get() + 1);
-        if limit.is_some_and(|limit| reports.get() > limit) { Go::Stop } else { Go::On }
+        if limit.is_some_and(|limit| reports.get() > limit) {
+            Control::Stop
+        } else {
+            Control::Continue
+        }
     };
-    let watch = Watch::with(&count);
+    let watch = Watch::new(&count);
     let tolerance = Tolerance::new(tolerance).expect("a legal tolerance");
-    let options = Options { tolerance, route, watch, ends: Asked::Both };
+    let options = Options { tolerance, route, watch, ends: RequestedEnds::Both };
     match question {
         Question::Epsilon(delta) => {
             composition.epsilon(Delta::new(delta).expect("legal"), &options)

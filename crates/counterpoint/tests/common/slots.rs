@@ -1,7 +1,7 @@
 //! Slots and what is run in them, in a few letters.
 
 use counterpoint::mechanism::{FinitePair, RenyiCurve};
-use counterpoint::quantity::{Noise, Order, Rate, Rho, Steps};
+use counterpoint::quantity::{NoiseScale, Order, Rate, Rho, WholeSensitivity};
 use counterpoint::{Adjacency, Count, Delta, Mechanism, Release, Sensitivity};
 use counterpoint_budget::{Amount, Query, Terms};
 
@@ -38,7 +38,7 @@ pub(crate) fn other(mechanism: Mechanism) -> Query {
 }
 
 pub(crate) fn sampled(sigma: f64, rate: f64) -> Query {
-    let (sigma, sensitivity) = (Noise::new(sigma).unwrap(), Sensitivity::new(1.0).unwrap());
+    let (sigma, sensitivity) = (NoiseScale::new(sigma).unwrap(), Sensitivity::new(1.0).unwrap());
     let release = Release::from((Mechanism::Gaussian { sigma, sensitivity }, Count::ONE));
     Query::from(Release { rate: Some(Rate::new(rate).unwrap()), ..release })
 }
@@ -52,7 +52,8 @@ pub(crate) fn count(n: u64) -> Count {
 }
 
 pub(crate) fn geometric(scale: f64, steps: u64) -> Query {
-    let (scale, sensitivity) = (Noise::new(scale).unwrap(), Steps::new(steps).unwrap());
+    let (scale, sensitivity) =
+        (NoiseScale::new(scale).unwrap(), WholeSensitivity::new(steps).unwrap());
     other(Mechanism::Geometric { scale, sensitivity })
 }
 

@@ -1,4 +1,4 @@
-//! What a family of cases came to.
+//! The results of a family of cases.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -71,7 +71,7 @@ impl Summary {
         self.failures.len()
     }
 
-    /// Whether there is no point in going on.
+    /// True if there is no point in continuing.
     pub(crate) fn is_hopeless(&self) -> bool {
         self.failures.len() >= SHOWN
     }

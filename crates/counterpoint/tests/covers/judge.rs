@@ -22,8 +22,8 @@ impl Curve {
         }
     }
 
-    /// Whether a law is within: no order above, and no more leaks; or below a leaky response that is, whose leak pays for whichever
-    /// losses it is spent on.
+    /// True if a law is within the slot: at most its divergence at each order, and no larger leak; or below a leaky
+    /// response that is within it, whose leak pays for any losses.
     pub(super) fn holds(&self, law: &Law) -> bool {
         self.is_kept_by(law) || (self.leak > 0.0 && self.is_kept_below_a_response(law))
     }
@@ -86,7 +86,7 @@ impl Curve {
     }
 }
 
-/// What a slot promises.
+/// The promise of a slot.
 #[derive(Clone, Debug)]
 pub(super) enum Slot {
     Pair(Law),
@@ -115,8 +115,7 @@ impl Slot {
     }
 }
 
-/// Whether a law's profile is nowhere above another: at both their losses, as far as they are
-/// few, and between.
+/// True if a law's profile is nowhere above another: at the losses of both, if these are few, and between them.
 pub(super) fn is_below(law: &Law, losses: &[f64], above: impl Fn(bool, f64) -> f64) -> bool {
     let own = law.losses();
     let some = |list: &[f64]| -> Vec<f64> {

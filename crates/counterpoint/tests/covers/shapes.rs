@@ -3,7 +3,7 @@
 use super::judge::{Curve, Slot};
 use crate::common::laws::{self, Law, Smooth};
 use counterpoint::mechanism::{FinitePair, RenyiCurve};
-use counterpoint::quantity::{Buckets, Mu, Noise, Order, Rate, Rho, Share, Steps};
+use counterpoint::quantity::{Buckets, Gamma, Mu, NoiseScale, Order, Rate, Rho, WholeSensitivity};
 use counterpoint::{Count, Delta, Epsilon, Guarantee, Mechanism, Release, Sensitivity};
 use counterpoint_budget::{Amount, Filter, Terms};
 use counterpoint_testing::Random;
@@ -58,8 +58,7 @@ pub(super) enum Shape {
     Sampled(Box<Shape>, f64),
 }
 
-/// How many kinds there are, counting samples three times; the first of them are of few
-/// outcomes, smooth, or curves.
+/// The number of kinds, counting samples three times; the first kinds have few outcomes, are smooth, or are curves.
 pub(super) const KINDS: u64 = 19;
 pub(super) const FEW: u64 = 13;
 
@@ -151,7 +150,7 @@ pub(super) fn some_finite(random: &mut Random) -> Shape {
 impl Shape {
     pub(super) fn release(&self, size: f64) -> Option<Release> {
         let epsilon = Epsilon::new(size).ok()?;
-        let noise = |sensitivity: f64| Noise::new(sensitivity / size).ok();
+        let noise = |sensitivity: f64| NoiseScale::new(sensitivity / size).ok();
         // So that sums over the noise stay short.
         let few_steps = |steps: u64| noise(steps as f64).filter(|noise| noise.get() < 40.0);
         let mechanism = match self {
@@ -163,7 +162,7 @@ impl Shape {
             },
             Self::Geometric { steps } => Mechanism::Geometric {
                 scale: few_steps(*steps)?,
-                sensitivity: Steps::new(*steps).ok()?,
+                sensitivity: WholeSensitivity::new(*steps).ok()?,
             },
             Self::Gaussian { sensitivity } => Mechanism::Gaussian {
                 sigma: noise(*sensitivity)?,
@@ -171,14 +170,14 @@ impl Shape {
             },
             Self::DiscreteGaussian { steps } => Mechanism::DiscreteGaussian {
                 sigma: few_steps(*steps)?,
-                sensitivity: Steps::new(*steps).ok()?,
+                sensitivity: WholeSensitivity::new(*steps).ok()?,
             },
             Self::Buckets { count } => {
                 Mechanism::RandomizedResponse { epsilon, buckets: Buckets::new(*count).ok()? }
             }
             Self::Exponential => Mechanism::Exponential { epsilon },
             Self::Staircase { gamma } => {
-                let gamma = gamma.map(|gamma| Share::new(gamma).unwrap());
+                let gamma = gamma.map(|gamma| Gamma::new(gamma).unwrap());
                 Mechanism::Staircase { epsilon, gamma }
             }
             Self::Zcdp { leak } => {
@@ -233,8 +232,8 @@ impl Shape {
         list
     }
 
-    /// What neighbours can show for a group of people: the law, or some of the laws that fit
-    /// where there are many. `None` where a group means nothing.
+    /// The laws that neighbours can have for a group of people: the law, or some of the laws that fit if there are
+    /// many. `None` if no group is possible.
     pub(super) fn laws(&self, size: f64, group: u64) -> Option<Vec<Law>> {
         let people = group as f64;
         let all = people * size;
@@ -332,7 +331,7 @@ impl Shape {
         }
     }
 
-    /// What it promises as a slot.
+    /// The promise of the mechanism as a slot.
     pub(super) fn slot(&self, size: f64, group: u64) -> Option<Slot> {
         match self {
             Self::Exponential => Some(Slot::Range(group as f64 * size)),
@@ -343,7 +342,7 @@ impl Shape {
         }
     }
 
-    /// What an account may promise of this kind.
+    /// The promise of an account of this kind.
     pub(super) fn promise(&self, size: f64, terms: Terms) -> Option<Filter> {
         let exact = |value: f64| Amount::from_f64(value).unwrap();
         let filter = match self {

@@ -293,7 +293,7 @@ impl Reference {
         self.with_leaks(Interval { low: Fine::new(0.0), high: Fine::new(0.0) })
     }
 
-    /// Whether a number is above the largest loss.
+    /// True if a number is above the largest loss.
     pub(crate) fn is_above_all(&self, epsilon: f64) -> bool {
         let (units, exact) = in_units(epsilon);
         units > self.largest || (units == self.largest && !exact)

@@ -93,7 +93,7 @@ impl<const BITS: usize> Real<BITS> {
         result
     }
 
-    /// Whether it is above zero.
+    /// True if the number is above zero.
     pub(crate) fn is_positive(&self) -> bool {
         self.0.is_positive() && !self.0.is_zero()
     }

@@ -1,154 +1,173 @@
-//! What a question's account pays, and what the ledger keeps for it.
+//! Debits questions, and stores and reads their answers in the ledger.
 
-use super::draw::counts;
+use super::draw::noisy_counts;
+use super::error::AnswerError;
 use super::numbers::{Number, numbers};
-use super::ready::Ready;
-use super::unanswered::Unanswered;
+use super::prepared::PreparedQuestion;
 use crate::charge::{Error, text};
-use crate::engine::{Failed, Held};
+use crate::engine::{EngineError, OpenTable};
 use counterpoint_ledger::{Hash, Head, Ledger, LedgerError, Pool, Price, Request};
-use counterpoint_mechanisms::Drawn;
-use counterpoint_questions::Illegal;
+use counterpoint_mechanisms::NoisyAnswer;
+use counterpoint_questions::QuestionError;
 use counterpoint_wire::ledger::Cost;
 use serde::{Deserialize, Serialize};
 
-/// Who pays.
+/// The account that pays and the analyst who asks.
 #[derive(Clone, Copy, Debug)]
 pub struct Payer<'a> {
-    /// The account.
+    /// The account that pays.
     pub account: &'a str,
-    /// Who asks.
+    /// The analyst who asks.
     pub analyst: Option<&'a str>,
-    /// The digest of the asker's own key for the question.
+    /// The digest of the analyst's own key for the question.
     pub alias: Option<Hash>,
 }
 
-/// A question, the table that it is about, and who pays.
+/// A question of a batch, with its table and payer.
 #[derive(Clone, Copy, Debug)]
-pub struct Due<'a> {
-    /// The table.
-    pub held: &'a Held,
+pub struct BatchItem<'a> {
+    /// The table that the question is about.
+    pub table: &'a OpenTable,
     /// The question.
-    pub ready: &'a Ready,
-    /// Who pays.
+    pub question: &'a PreparedQuestion,
+    /// The account that pays and the analyst who asks.
     pub payer: Payer<'a>,
 }
 
-/// An answer that was charged and is stored.
+/// A noisy answer that was charged and is stored in the ledger.
 #[derive(Clone, Debug)]
-pub struct Told {
-    drawn: Vec<Vec<Drawn>>,
-    /// What this call debited; `None` if nothing.
+pub struct StoredAnswer {
+    drawn: Vec<Vec<NoisyAnswer>>,
+    /// The cost that this call debited; `None` if it debited nothing.
     pub charge: Option<Cost>,
-    /// The entry of the ledger that stored it, if this call did, or that charged it.
+    /// The ledger's entry that stored the answer or, if an earlier call stored it, that charged it.
     pub entry: Option<u64>,
-    /// Whether it had been stored before.
+    /// True if an earlier call stored the answer.
     pub is_repeated: bool,
-    /// Whether the engine was asked: how long that took is nobody's business.
-    pub ran: bool,
+    /// True if this call ran the engine. Its running time is secret.
+    pub engine_ran: bool,
     /// The ledger's head.
     pub head: Head,
 }
 
-impl Told {
-    /// The answer with intervals of this confidence, which cost nothing.
+impl StoredAnswer {
+    /// The answer's numbers, with intervals of this confidence. Intervals cost nothing.
     ///
     /// # Errors
-    /// [`Illegal`] unless the confidence is strictly between 0 and 1.
-    pub fn numbers(&self, ready: &Ready, confidence: f64) -> Result<Vec<Number>, Illegal> {
-        numbers(&self.drawn, (ready.checked(), ready.measured()), confidence)
+    /// [`QuestionError`] unless the confidence is strictly between 0 and 1.
+    pub fn numbers(
+        &self,
+        question: &PreparedQuestion,
+        confidence: f64,
+    ) -> Result<Vec<Number>, QuestionError> {
+        numbers(&self.drawn, (question.checked(), question.measurements()), confidence)
     }
 }
 
-/// What is stored: all that is drawn, for each group and aggregate.
+/// The stored form of an answer: for each group, the noisy answer of each aggregate.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Stored {
+struct AnswerRecord {
     version: u64,
-    drawn: Vec<Vec<Drawn>>,
+    drawn: Vec<Vec<NoisyAnswer>>,
 }
 
-/// What a question would cost, and whether the account would pay for it now.
+/// The cost of a question, and whether the account can pay it now. Writes nothing.
 ///
 /// # Errors
-/// [`LedgerError`] if the account cannot be asked.
-pub fn price_of(
+/// [`LedgerError`] if the account does not exist or the ledger fails.
+pub fn price_question(
     pool: &Pool,
-    held: &Held,
-    ready: &Ready,
+    table: &OpenTable,
+    question: &PreparedQuestion,
     payer: &Payer<'_>,
 ) -> Result<Price, LedgerError> {
-    pool.with(|ledger| ledger.price(&request(held, ready, payer)))
+    pool.with(|ledger| ledger.price(&request(table, question, payer)))
 }
 
-fn request<'a>(held: &Held, ready: &'a Ready, payer: &Payer<'a>) -> Request<'a> {
+fn request<'a>(
+    table: &OpenTable,
+    question: &'a PreparedQuestion,
+    payer: &Payer<'a>,
+) -> Request<'a> {
     let (analyst, alias) = (payer.analyst, payer.alias);
-    Request { analyst, alias, ..ready.request(payer.account, &held.public) }
+    Request { analyst, alias, ..question.request(payer.account, &table.public) }
 }
 
-/// What the ledger has stored for a question, if anything. Nothing is debited.
+/// Reads a question's stored answer from the ledger, if there is one. Debits nothing.
 ///
 /// # Errors
-/// [`Unanswered`] if the ledger fails.
-pub(crate) fn remembered(pool: &Pool, due: &Due<'_>) -> Result<Option<Told>, Unanswered> {
-    let Due { held, ready, payer } = due;
-    match response(pool, payer.account, ready.key())? {
+/// [`AnswerError`] if the ledger fails.
+pub(crate) fn stored_answer(
+    pool: &Pool,
+    item: &BatchItem<'_>,
+) -> Result<Option<StoredAnswer>, AnswerError> {
+    let BatchItem { table, question, payer } = item;
+    match stored_response(pool, payer.account, question.key())? {
         None => Ok(None),
-        // What is stored is not debited again.
-        Some(_) => match debit(pool, held, ready, payer)? {
-            Debited::Stored(told) => Ok(Some(told)),
-            Debited::Paid(_) => Ok(None),
+        // The reservation of a question with a stored answer debits nothing.
+        Some(_) => match debit(pool, table, question, payer)? {
+            DebitOutcome::Stored(answer) => Ok(Some(answer)),
+            DebitOutcome::Paid(_) => Ok(None),
         },
     }
 }
 
-/// What became of a debit.
-pub(super) enum Debited {
-    /// It was answered before.
-    Stored(Told),
-    /// It is paid for, by this call or an earlier one, and not answered.
+/// The outcome of a debit.
+pub(super) enum DebitOutcome {
+    /// The question has a stored answer.
+    Stored(StoredAnswer),
+    /// The question is paid for but has no stored answer. The cost is `None` if an earlier call debited it.
     Paid(Option<Cost>),
 }
 
 pub(super) fn debit(
     pool: &Pool,
-    held: &Held,
-    ready: &Ready,
+    table: &OpenTable,
+    question: &PreparedQuestion,
     payer: &Payer<'_>,
-) -> Result<Debited, Unanswered> {
-    let debited = match pool.reserve(&request(held, ready, payer)) {
+) -> Result<DebitOutcome, AnswerError> {
+    let debited = match pool.reserve(&request(table, question, payer)) {
         Ok(debit) => (debit.response, debit.charge, Some(debit.entry), debit.head),
         Err(error @ LedgerError::AliasInUse) => return Err(error.into()),
-        Err(error) => paid_before(pool, ready, payer, error)?,
+        Err(error) => earlier_payment(pool, question, payer, error)?,
     };
     let (response, charge, entry, head) = debited;
-    let Some(bytes) = response else { return Ok(Debited::Paid(charge)) };
-    let drawn = read(&bytes, ready)?;
-    Ok(Debited::Stored(Told { drawn, charge, entry, is_repeated: true, ran: false, head }))
+    let Some(bytes) = response else { return Ok(DebitOutcome::Paid(charge)) };
+    let drawn = read(&bytes, question)?;
+    Ok(DebitOutcome::Stored(StoredAnswer {
+        drawn,
+        charge,
+        entry,
+        is_repeated: true,
+        engine_ran: false,
+        head,
+    }))
 }
 
-/// A response, a charge, an entry and the head.
-type Found = (Option<Vec<u8>>, Option<Cost>, Option<u64>, Head);
+/// A stored response, the debited cost, the entry and the ledger's head.
+type PastReservation = (Option<Vec<u8>>, Option<Cost>, Option<u64>, Head);
 
-/// What is paid for is told for nothing, whatever became of the account since, and whoever of its analysts asked first: the
-/// key is the question.
-fn paid_before(
+/// Reads a question that was paid for earlier: it costs nothing more, even if the account has been closed since or
+/// another of its analysts asked first. The key identifies the question, not who asked.
+fn earlier_payment(
     pool: &Pool,
-    ready: &Ready,
+    question: &PreparedQuestion,
     payer: &Payer<'_>,
     error: LedgerError,
-) -> Result<Found, LedgerError> {
-    let response = told_for_nothing(error, response(pool, payer.account, ready.key()))?;
+) -> Result<PastReservation, LedgerError> {
+    let response = free_response(error, stored_response(pool, payer.account, question.key()))?;
     let head = match payer.alias {
-        Some(alias) => pool.alias(payer.account, payer.analyst, alias, ready.key())?,
+        Some(alias) => pool.alias(payer.account, payer.analyst, alias, question.key())?,
         None => pool.with(Ledger::head)?,
     };
     Ok((response, None, None, head))
 }
 
-/// What is told of a request that the ledger did not take, if it was paid for. A key that stands for another request is this
-/// question's, asked by somebody else; a ledger that fails now says nothing about it.
-fn told_for_nothing(
+/// Returns the response of a request that the ledger refused, if the question was paid for earlier. `KeyInUse` means
+/// that another analyst reserved the key of this question. A ledger that fails now does not show that the question is
+/// unpaid.
+fn free_response(
     error: LedgerError,
     stored: Result<Option<Vec<u8>>, LedgerError>,
 ) -> Result<Option<Vec<u8>>, LedgerError> {
@@ -161,25 +180,29 @@ fn told_for_nothing(
     }
 }
 
-/// The noisy counts that a question shares, of each group, as they are stored; `None` if its count was not answered.
+/// Reads the stored noisy counts, one for each group, that a question shares; `None` if the count has not been
+/// answered.
 pub(super) fn stored_counts(
     pool: &Pool,
-    ready: &Ready,
+    question: &PreparedQuestion,
     payer: &Payer<'_>,
-) -> Result<Option<Vec<f64>>, Unanswered> {
-    let Some(count) = ready.count() else { return Ok(None) };
-    match response(pool, payer.account, count.key())? {
+) -> Result<Option<Vec<f64>>, AnswerError> {
+    let Some(count) = question.shared_count() else { return Ok(None) };
+    match stored_response(pool, payer.account, count.key())? {
         Some(bytes) => {
-            let found = counts(&read(&bytes, count)?);
+            let found = noisy_counts(&read(&bytes, count)?);
             found.map(Some).map_err(|_| Error::Unreadable { what: "a count" }.into())
         }
         None => Ok(None),
     }
 }
 
-/// What is said of a question whose count was not answered.
-pub(super) fn without_count(ready: &Ready, count: &Ready) -> Unanswered {
-    let (slot, other) = (ready.slot(), count.slot());
+/// The error for a question whose shared count has not been answered.
+pub(super) fn missing_count_error(
+    question: &PreparedQuestion,
+    count: &PreparedQuestion,
+) -> AnswerError {
+    let (slot, other) = (question.slot(), count.slot());
     let place = format!("slot {slot:?}");
     let problem =
         format!("is computed with the noisy count of slot {other:?}, which was not answered yet");
@@ -187,29 +210,29 @@ pub(super) fn without_count(ready: &Ready, count: &Ready) -> Unanswered {
         "slot {other:?} asked first: COUNT(*) by the same columns, with (the same condition) AND column IS NOT NULL for every \
          column that may be missing"
     );
-    Illegal::new(place, problem, legal).into()
+    QuestionError::new(place, problem, legal).into()
 }
 
-/// Stores what was drawn, unless something is stored already; what is stored is told.
-pub(super) fn keep(
+/// Stores an answer unless one is stored already, and returns the one that is stored.
+pub(super) fn store(
     pool: &Pool,
-    ready: &Ready,
+    question: &PreparedQuestion,
     payer: &Payer<'_>,
     charge: Option<Cost>,
-    drawn: Vec<Vec<Drawn>>,
-) -> Result<Told, Unanswered> {
-    let bytes = text::write(&Stored { version: 1, drawn })?;
-    let stored = pool.commit(payer.account, ready.key(), &bytes);
-    // It is charged, whatever the ledger says now.
-    let stored = stored.map_err(|error| Unanswered::Charged(Failed::new(error)))?;
-    // Only what is stored may be shown.
-    let drawn = read(&stored.response, ready)?;
+    drawn: Vec<Vec<NoisyAnswer>>,
+) -> Result<StoredAnswer, AnswerError> {
+    let bytes = text::write(&AnswerRecord { version: 1, drawn })?;
+    let stored = pool.commit(payer.account, question.key(), &bytes);
+    // The question is charged, even if the ledger fails now.
+    let stored = stored.map_err(|error| AnswerError::Charged(EngineError::new(error)))?;
+    // The stored bytes decide: an earlier call may have stored another draw.
+    let drawn = read(&stored.response, question)?;
     let (entry, head) = (Some(stored.entry), stored.head);
-    Ok(Told { drawn, charge, entry, is_repeated: stored.repeated, ran: true, head })
+    Ok(StoredAnswer { drawn, charge, entry, is_repeated: stored.repeated, engine_ran: true, head })
 }
 
-/// What is stored under a key, if it was ever reserved.
-pub(crate) fn response(
+/// The response stored under a key; `None` if there is none or the key was never reserved.
+pub(crate) fn stored_response(
     pool: &Pool,
     account: &str,
     key: &str,
@@ -220,10 +243,10 @@ pub(crate) fn response(
     }
 }
 
-fn read(bytes: &[u8], ready: &Ready) -> Result<Vec<Vec<Drawn>>, Error> {
-    let Stored { drawn, .. } = text::read("an answer", bytes)?;
-    let fits = drawn.len() == ready.checked().cells()
-        && drawn.iter().all(|parts| parts.len() == ready.measured().len());
+fn read(bytes: &[u8], question: &PreparedQuestion) -> Result<Vec<Vec<NoisyAnswer>>, Error> {
+    let AnswerRecord { drawn, .. } = text::read("an answer", bytes)?;
+    let fits = drawn.len() == question.checked().group_count()
+        && drawn.iter().all(|parts| parts.len() == question.measurements().len());
     if fits { Ok(drawn) } else { Err(Error::Unreadable { what: "an answer" }) }
 }
 
@@ -232,19 +255,19 @@ mod tests {
     use super::*;
     use counterpoint_ledger::DatabaseError;
 
-    /// A ledger that is busy, or out of reach, is a fault that passes, and no verdict on the key.
+    /// A ledger that is busy or out of reach is a temporary fault and does not show that the key is taken.
     #[test]
     fn a_key_that_is_merely_busy_is_not_taken() {
         let taken = || LedgerError::KeyInUse { key: "q".to_owned() };
         let busy = || LedgerError::from(DatabaseError::Busy);
-        assert_eq!(told_for_nothing(taken(), Ok(Some(vec![1]))).unwrap(), Some(vec![1]));
-        assert_eq!(told_for_nothing(taken(), Ok(None)).unwrap(), None);
-        let failed = told_for_nothing(taken(), Err(busy())).unwrap_err();
+        assert_eq!(free_response(taken(), Ok(Some(vec![1]))).unwrap(), Some(vec![1]));
+        assert_eq!(free_response(taken(), Ok(None)).unwrap(), None);
+        let failed = free_response(taken(), Err(busy())).unwrap_err();
         assert!(matches!(failed, LedgerError::Database(DatabaseError::Busy)), "{failed:?}");
-        // What was paid for is told, whatever the ledger says now; else its first word stands.
-        assert_eq!(told_for_nothing(busy(), Ok(Some(vec![1]))).unwrap(), Some(vec![1]));
+        // A stored answer is returned even if the ledger fails now; otherwise the first error is reported.
+        assert_eq!(free_response(busy(), Ok(Some(vec![1]))).unwrap(), Some(vec![1]));
         for stored in [Ok(None), Err(taken())] {
-            let failed = told_for_nothing(busy(), stored).unwrap_err();
+            let failed = free_response(busy(), stored).unwrap_err();
             assert!(matches!(failed, LedgerError::Database(DatabaseError::Busy)), "{failed:?}");
         }
     }

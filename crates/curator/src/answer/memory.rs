@@ -1,58 +1,59 @@
 //! Questions about data in memory: debit, draw, store, show.
 
-use crate::charge::{Bill, Error, Shown, Stored, text};
+use crate::charge::{Bill, Error, StoredBytes, StoredReply, text};
 use counterpoint_ledger::{Hash, Ledger, Price};
-use counterpoint_mechanisms::{Data, Measurement, Recipe};
-use counterpoint_wire::ledger::Asked;
+use counterpoint_mechanisms::{Data, Measurement, NoisyQuery};
+use counterpoint_wire::ledger::ReleaseRequest;
 
-/// Answers a question once. If the bill's key was answered before, that answer is shown again
-/// and nothing is charged; a key stands for one question, one price and one payer.
+/// Answers a question once. If the bill's key has a stored answer, that answer is returned and nothing is charged. A
+/// key stands for one question, one price and one payer.
 ///
-/// What fails after the debit stays charged, and may be tried again under the same key.
+/// A failure after the debit leaves the question charged; it may be asked again under the same key.
 ///
 /// # Errors
-/// [`Error`]; nothing was shown, and nothing drawn was stored.
+/// [`Error`]; nothing is shown, and nothing that was drawn is stored.
 pub fn answer(
     ledger: &mut Ledger,
     bill: &Bill<'_>,
-    recipe: &Recipe,
+    recipe: &NoisyQuery,
     data: &Data,
-) -> Result<Shown, Error> {
-    let (measurement, asked, digest) = asked(bill, recipe, data)?;
-    let debit = ledger.reserve(&bill.request(&asked, data.relation(), digest, false))?;
+) -> Result<StoredReply, Error> {
+    let (measurement, charge, digest) = charge_for(bill, recipe, data)?;
+    let debit = ledger.reserve(&bill.request(&charge, data.relation(), digest, false))?;
     if let Some(bytes) = debit.response {
-        let stored = Stored { bytes, entry: debit.entry, is_repeated: true, head: debit.head };
-        return Shown::of(stored, None);
+        let stored = StoredBytes { bytes, entry: debit.entry, is_repeated: true, head: debit.head };
+        return StoredReply::of(stored, None);
     }
     let drawn = text::write(&measurement.run(data)?)?;
     let stored = ledger.commit(bill.account, bill.key, &drawn)?;
-    Shown::of(stored.into(), debit.charge)
+    StoredReply::of(stored.into(), debit.charge)
 }
 
-/// What an answer would cost, and whether the account would pay for it now. Nothing is written,
-/// and the data are not looked at: their relation is.
+/// The cost of an answer, and whether the account can pay it now. Writes nothing and does not read the data's
+/// values.
 ///
 /// # Errors
-/// [`Error`] if the question could not be asked at all.
+/// [`Error`] if the question cannot be asked.
 pub fn price(
     ledger: &mut Ledger,
     bill: &Bill<'_>,
-    recipe: &Recipe,
+    recipe: &NoisyQuery,
     data: &Data,
 ) -> Result<Price, Error> {
-    let (_, asked, digest) = asked(bill, recipe, data)?;
-    Ok(ledger.price(&bill.request(&asked, data.relation(), digest, false))?)
+    let (_, charge, digest) = charge_for(bill, recipe, data)?;
+    Ok(ledger.price(&bill.request(&charge, data.relation(), digest, false))?)
 }
 
-/// What is run, what the ledger is asked for it, and the question's digest. What could not be answered is not charged.
-fn asked(
+/// The measurement, the charge and the digest of a question. A question that cannot be answered is an error here,
+/// before the debit.
+fn charge_for(
     bill: &Bill<'_>,
-    recipe: &Recipe,
+    recipe: &NoisyQuery,
     data: &Data,
-) -> Result<(Measurement, Asked, Hash), Error> {
-    text::fits(recipe)?;
+) -> Result<(Measurement, ReleaseRequest, Hash), Error> {
+    text::check_answer_fits(recipe)?;
     let measurement = recipe.under(data.relation())?;
-    measurement.suits(data)?;
-    let asked = bill.asked(measurement.releases(), data.part())?;
-    Ok((measurement, asked, text::digest(recipe)?))
+    measurement.check_data(data)?;
+    let charge = bill.charge_for(measurement.releases(), data.part())?;
+    Ok((measurement, charge, text::digest(recipe)?))
 }

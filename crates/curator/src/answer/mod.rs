@@ -1,23 +1,23 @@
-//! The one way of a question: check, price, *debit*, run, draw, *store*, show.
+//! The way of a question to its answer: check, price, *debit*, count, draw, *store*, show.
 
 mod debit;
 mod draw;
 mod memory;
 mod numbers;
-mod ready;
+mod prepared;
 mod spend;
 mod stages;
-mod tell;
-mod unanswered;
+mod batch;
+mod error;
 
-pub use debit::{Due, Payer, Told, price_of};
-pub(crate) use debit::{remembered, response};
-pub(crate) use draw::{counts, drawn, rehearsed};
+pub use batch::{answer_batch, answer_question};
+pub use debit::{BatchItem, Payer, StoredAnswer, price_question};
+pub(crate) use debit::{stored_answer, stored_response};
+pub(crate) use draw::{draw_answer, draw_without_charge, noisy_counts};
+pub use error::AnswerError;
 pub use memory::{answer, price};
 pub use numbers::Number;
 pub(crate) use numbers::numbers;
-pub use ready::Ready;
-pub(crate) use spend::{least, spend_in, times};
-pub use stages::{Stage, Stages};
-pub use tell::{tell, tell_all};
-pub use unanswered::Unanswered;
+pub use prepared::PreparedQuestion;
+pub(crate) use spend::{affordable_times, least_spend, spend_in_slot};
+pub use stages::{Stage, StageTimes};

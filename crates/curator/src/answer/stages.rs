@@ -1,28 +1,28 @@
-//! How long the stages of a request take. For the operator alone: the engine's time depends on the data.
+//! The time that each stage of a request takes. For the operator alone: the engine's time depends on the data.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// A part of the work between a debit and an answer.
+/// A stage of the work between a debit and an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Waiting for the ledger: a handle, the debit, the commit.
+    /// The ledger: waiting for a handle, the debit, the commit.
     Ledger,
-    /// The engine adds up.
+    /// The engine counts.
     Engine,
     /// Noise is drawn.
     Noise,
 }
 
-/// The time that one request has spent in each stage, and how many questions it put to an engine.
+/// The time that one request has spent in each stage, and the number of its questions that an engine ran.
 #[derive(Debug, Default)]
-pub struct Stages {
+pub struct StageTimes {
     micros: [AtomicU64; 3],
     runs: AtomicU32,
 }
 
-impl Stages {
-    /// Does work that counts as a stage's.
+impl StageTimes {
+    /// Does work and adds its time to a stage.
     pub fn time<T>(&self, stage: Stage, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let done = work();
@@ -31,13 +31,13 @@ impl Stages {
         done
     }
 
-    /// The time of a stage so far.
+    /// The time spent in a stage so far.
     #[must_use]
     pub fn spent(&self, stage: Stage) -> Duration {
         Duration::from_micros(self.micros[stage as usize].load(Ordering::Relaxed))
     }
 
-    /// How many questions were put to an engine. This depends on the questions and the ledger, never on the data.
+    /// The number of questions that an engine ran. It depends on the questions and the ledger, never on the data.
     #[must_use]
     pub fn runs(&self) -> u32 {
         self.runs.load(Ordering::Relaxed)

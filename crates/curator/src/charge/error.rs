@@ -1,58 +1,60 @@
-//! What can go wrong. What an error says depends on the ledger and the question, never on the
-//! data.
+//! The errors of questions about data in memory and of sessions. Their content depends on the ledger and the question,
+//! never on the data.
 
-use counterpoint_ledger::{LedgerError, MOST_RESPONSE};
+use counterpoint_ledger::{LedgerError, MAX_RESPONSE_BYTES};
 
-/// Why nothing was shown.
+/// An answer was not shown.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The ledger said no, or failed.
+    /// The ledger refused or failed.
     #[error(transparent)]
     Ledger(Box<LedgerError>),
-    /// The question does not fit the data's relation or the session, or there was no randomness.
+    /// The question does not fit the data's relation or the session, or the system had no randomness.
     #[error(transparent)]
     Mechanism(Box<counterpoint_mechanisms::Error>),
-    /// A session that was reserved and never begun.
+    /// The session was reserved but never begun.
     #[error("session {key:?} has not begun; legal: open it again with the same declaration")]
     NotBegun {
-        /// Its key.
+        /// The session's key.
         key: String,
     },
-    /// Data about another part than the session was charged for.
+    /// The data are of another part than the session was charged for.
     #[error(
         "the session is about {}, and the data are about {}; legal: the same part",
         words(.session.as_deref()), words(.data.as_deref())
     )]
     OtherPart {
-        /// The part that was charged, `None` for all of the data.
+        /// The part that was charged; `None` for all of the data.
         session: Option<String>,
-        /// The data's.
+        /// The part of the data; `None` for all of the data.
         data: Option<String>,
     },
-    /// A session that many ask at once: others were always first.
-    #[error("session {key:?} is asked by many at once; nothing was answered, try again")]
+    /// Other questions to the session were answered first, too many times.
+    #[error(
+        "session {key:?} answered other questions first, too many times; nothing was answered, ask again"
+    )]
     Busy {
-        /// Its key.
+        /// The session's key.
         key: String,
     },
-    /// A question whose answer, or a declaration that, may be too long to be stored.
+    /// An answer or a declaration may be too long to be stored.
     #[error(
-        "{what} may have {length} bytes; legal: at most {MOST_RESPONSE}, so fewer bins or recipes"
+        "{what} may have {length} bytes; legal: at most {MAX_RESPONSE_BYTES}, so fewer bins or recipes"
     )]
     Long {
-        /// What it is.
+        /// The thing that is too long.
         what: &'static str,
-        /// How many bytes it may have.
+        /// The largest length that it may have, in bytes.
         length: usize,
     },
-    /// Something that cannot be written as text.
+    /// A value cannot be written as text.
     #[error("the question cannot be written: {0}")]
     Unwritable(String),
-    /// Something stored that was not written here.
+    /// Stored bytes were not written by this program.
     #[error("{what} in the ledger cannot be read; legal: what this program stored")]
     Unreadable {
-        /// What it is.
+        /// The thing that was stored.
         what: &'static str,
     },
 }

@@ -1,10 +1,10 @@
-//! What is charged to a ledger, what is stored there, and what of it may be shown.
+//! Charges to the ledger, and the stored bytes and replies that may be shown.
 
 mod bill;
 mod error;
-mod shown;
+mod stored;
 pub(crate) mod text;
 
 pub use bill::Bill;
 pub use error::Error;
-pub use shown::{Shown, Stored};
+pub use stored::{StoredBytes, StoredReply};

@@ -1,8 +1,8 @@
-//! Which rows are used of people who have too many.
+//! The choice of rows of people who have more rows than may be used.
 
 use sha2::{Digest, Sha256};
 
-/// The key of the hashes that choose a person's rows. It is secret, and not printed.
+/// The key of the hashes that choose a person's rows. It is secret and is not printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ChoiceKey(i64);
 
@@ -22,7 +22,7 @@ impl ChoiceKey {
     }
 }
 
-/// The first 64 bits of a digest.
+/// Returns the first 64 bits of a digest.
 pub(crate) fn first_64_bits(digest: impl AsRef<[u8]>) -> i64 {
     digest.as_ref().iter().take(8).fold(0, |hash, byte| (hash << 8) | i64::from(*byte))
 }

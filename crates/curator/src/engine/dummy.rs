@@ -1,27 +1,27 @@
-//! Made-up rows of a table, from nothing but what is public about it, so that analysts can write their programs
-//! before anything is asked.
+//! Tables of made-up rows. They are made from the public description alone, so that analysts can try their programs
+//! without charge.
 
-use super::failed::Failed;
-use super::held::Held;
+use super::error::EngineError;
 use super::sql::Sqlite;
-use counterpoint_questions::public::{Key, Kind, Table};
+use super::table::OpenTable;
+use counterpoint_questions::public::{ColumnKind, Key, Table};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 use std::sync::Arc;
 use tempfile::NamedTempFile;
 
-/// So many people are made up where it is not public how many there are.
+/// The number of people if it is not public.
 const PEOPLE: u64 = 1_000;
-/// And at most so many.
+/// The largest number of people.
 const MOST_PEOPLE: u64 = 10_000;
-/// So many rows a person has at most.
+/// The largest number of rows of a person.
 const MOST_ROWS: u64 = 4;
 
-/// The same numbers every time: a linear congruential generator (Knuth's MMIX), plenty for examples.
+/// A deterministic generator of whole numbers: Knuth's linear congruential generator (MMIX).
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    /// A whole number below this one, which is not 0.
+    /// Returns a number from 0 to `most` - 1; `most` is not 0.
     pub(crate) fn below(&mut self, most: u64) -> u64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -29,26 +29,26 @@ impl Dice {
     }
 }
 
-/// A made-up table, and the file that it is in as long as it is used.
+/// A table of made-up rows, with the temporary file that holds it.
 #[derive(Debug)]
-pub(crate) struct Dummy {
-    pub(crate) held: Held,
+pub(crate) struct DummyTable {
+    pub(crate) table: OpenTable,
     _file: NamedTempFile,
 }
 
-impl Dummy {
-    /// Makes rows up: everything within its bounds, and each category as likely as the others.
-    pub(crate) fn of(public: &Table) -> Result<Self, Failed> {
-        let file = NamedTempFile::new().map_err(Failed::new)?;
-        fill(public, &file).map_err(Failed::new)?;
+impl DummyTable {
+    /// Makes rows with numbers spread over their bounds and all categories equally likely.
+    pub(crate) fn of(public: &Table) -> Result<Self, EngineError> {
+        let file = NamedTempFile::new().map_err(EngineError::new)?;
+        fill(public, &file).map_err(EngineError::new)?;
         let engine = Arc::new(Sqlite::open(file.path())?);
-        let held = Held::new(public.clone(), "dummy", engine, [0; 32])?;
-        Ok(Self { held, _file: file })
+        let table = OpenTable::new(public.clone(), "dummy", engine, [0; 32])?;
+        Ok(Self { table, _file: file })
     }
 }
 
 fn fill(public: &Table, file: &NamedTempFile) -> rusqlite::Result<()> {
-    // Who a row is of may be a column that can be asked about, too.
+    // The person column may also be a declared column.
     let is_column = |name: &&str| public.columns().iter().any(|column| column.from == **name);
     let person = public.person().filter(|name| !is_column(name));
     let names = public.columns().iter().map(|column| column.from.as_str()).chain(person);
@@ -72,16 +72,16 @@ fn fill(public: &Table, file: &NamedTempFile) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-fn value(kind: &Kind, dice: &mut Dice) -> Value {
+fn value(kind: &ColumnKind, dice: &mut Dice) -> Value {
     const PARTS: u64 = 1 << 20;
     match kind {
-        Kind::Number(bounds) => {
+        ColumnKind::Number(bounds) => {
             let part = dice.below(PARTS + 1) as f64 / PARTS as f64;
             let (low, high) = (bounds.low(), bounds.high());
-            // Not the difference, which may be too large.
+            // The difference of the bounds may overflow, so this is a weighted mean of both.
             Value::Real((low * (1.0 - part) + high * part).clamp(low, high))
         }
-        Kind::Category(keys) => match keys.get(dice.below(keys.len() as u64) as usize) {
+        ColumnKind::Category(keys) => match keys.get(dice.below(keys.len() as u64) as usize) {
             Some(Key::Whole(whole)) => Value::Integer(*whole),
             Some(Key::Text(text)) => Value::Text(text.clone()),
             None => Value::Null,

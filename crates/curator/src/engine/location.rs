@@ -1,11 +1,11 @@
-//! Where a table's rows are.
+//! The places where tables are stored.
 
 use counterpoint_ledger::Url;
 use counterpoint_questions::public::Table;
 use counterpoint_wire::DataFormat;
 use std::path::{Path, PathBuf};
 
-/// Where rows are.
+/// The place where a table is stored. Tables at equal locations share an engine.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Location {
@@ -19,7 +19,7 @@ pub enum Location {
     File(PathBuf),
 }
 
-/// Without passwords and tokens.
+/// Omits passwords and tokens.
 impl std::fmt::Debug for Location {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -32,7 +32,7 @@ impl std::fmt::Debug for Location {
 }
 
 impl Location {
-    /// Reads where rows are. Files are beside `folder`, if they are not absolute. `None` if it is none of these.
+    /// Reads a location. Relative paths start at `folder`. `None` if the text has none of the known forms.
     #[must_use]
     pub fn parse(text: &str, folder: &Path) -> Option<Self> {
         if text.starts_with("sc://") {
@@ -41,22 +41,22 @@ impl Location {
         match text.parse() {
             Ok(Url::Sqlite(path)) => Some(Self::Sqlite(folder.join(path))),
             Ok(Url::Postgres(url)) => Some(Self::Postgres(url)),
-            _ => DataFormat::of(Path::new(text)).ok().map(|_| Self::File(folder.join(text))),
+            _ => DataFormat::from_path(Path::new(text)).ok().map(|_| Self::File(folder.join(text))),
         }
     }
 }
 
-/// A table, and where it is.
+/// The configuration of a table: its public description, its data set and its location.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Source {
-    /// What is public about it.
+pub struct TableConfig {
+    /// The public description.
     pub public: Table,
-    /// The data set of the ledger whose budget it is charged to.
+    /// The data set of the ledger that pays for questions about the table.
     pub dataset: String,
-    /// Where it is.
+    /// The place where the table is stored.
     pub location: Location,
-    /// What it is called there.
+    /// The table's name at its location.
     pub from: String,
-    /// About how many rows it has, where the source's catalogue does not say it.
+    /// The approximate number of rows, if the source's catalogue does not report it.
     pub size: Option<u64>,
 }

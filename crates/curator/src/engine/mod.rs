@@ -1,25 +1,25 @@
-//! Where rows are, and what is counted in them: whole numbers, whichever engine holds the rows.
+//! Engines: they hold the rows and count them. All of them return the same whole numbers.
 
 mod choice;
 mod dummy;
-mod failed;
+mod error;
 mod files;
-mod held;
+mod table;
 mod location;
 mod sql;
 mod tabulation;
 
-pub(crate) use dummy::{Dice, Dummy};
-pub use failed::{Failed, Found};
-pub use files::{Inspection, RowSource, Values};
-pub use held::Held;
-pub(crate) use held::REACH;
-pub use location::{Location, Source};
+pub(crate) use dummy::{Dice, DummyTable};
+pub use error::{EngineError, SourceColumn};
+pub use files::{ColumnInspection, Inspection, RowSource};
+pub use location::{Location, TableConfig};
 #[cfg(feature = "spark")]
 pub use sql::Spark;
 pub use sql::{
-    About, Compiled, Dialect, Engine, PersonRows, Postgres, Read, Rows, Sqlite, Statement, Value,
-    open,
+    BatchStatement, CatalogueInfo, Dialect, Engine, PersonRows, Postgres, ReadType, Rows, SqlValue,
+    Sqlite, Statement, open,
 };
-pub(crate) use tabulation::not_whole;
-pub use tabulation::{Counted, Tabulation, Wanted};
+pub use table::OpenTable;
+pub(crate) use table::REACH;
+pub(crate) use tabulation::not_countable;
+pub use tabulation::{RawGroup, Tabulation, TallySpec};

@@ -1,22 +1,22 @@
-//! What is checked of rows before a release is charged, and after its numbers were computed.
+//! Checks of the rows before a release is charged and after its numbers are computed.
 
 use super::error::ReleaseError;
-use crate::engine::{Inspection, Values};
-use counterpoint_questions::public::{Kind, Table};
+use crate::engine::{ColumnInspection, Inspection};
+use counterpoint_questions::public::{ColumnKind, Table};
 use std::path::Path;
 use std::time::SystemTime;
 
-/// How long a file was, and when it was written last. Of rows elsewhere nothing is known.
+/// The length and modification time of a file; `None` for rows elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stamp(Option<(u64, SystemTime)>);
+pub(super) struct FileStamp(Option<(u64, SystemTime)>);
 
-impl Stamp {
+impl FileStamp {
     pub(super) fn of(file: Option<&Path>) -> Self {
         let found = file.and_then(|path| std::fs::metadata(path).ok());
         Self(found.and_then(|found| Some((found.len(), found.modified().ok()?))))
     }
 
-    /// What is wrong if the file is another one by now; `then` says what that means.
+    /// Returns an error if the file has changed since the stamp was taken. `then` states the consequence.
     pub(super) fn still(self, file: Option<&Path>, then: &str) -> Result<(), ReleaseError> {
         match file {
             Some(path) if Self::of(file) != self => {
@@ -28,15 +28,16 @@ impl Stamp {
     }
 }
 
-/// What is wrong if a column holds values that are neither declared nor missing, unless it says that these are skipped.
-pub(super) fn are_declared(
+/// Returns an error if a column holds values that are neither declared nor missing, unless the column skips these.
+pub(super) fn check_declared_values(
     table: &Table,
     file: Option<&Path>,
     found: &Inspection,
 ) -> Result<(), ReleaseError> {
     let texts = &table.text().columns;
     let mut undeclared = table.columns().iter().zip(texts).zip(&found.columns);
-    let is_wrong = |text: &counterpoint_questions::public::ColumnText, values: &Values| {
+    let is_wrong = |text: &counterpoint_questions::public::ColumnText,
+                    values: &ColumnInspection| {
         text.others.is_none() && values.unreadable > 0
     };
     let Some(((column, _), values)) = undeclared.find(|((_, text), values)| is_wrong(text, values))
@@ -44,8 +45,8 @@ pub(super) fn are_declared(
         return Ok(());
     };
     let (what, legal) = match column.kind {
-        Kind::Number(_) => ("no number", "numbers"),
-        Kind::Category(_) => ("no declared category", "categories that are declared"),
+        ColumnKind::Number(_) => ("no number", "numbers"),
+        ColumnKind::Category(_) => ("no declared category", "categories that are declared"),
     };
     let place = file.map_or_else(String::new, |path| format!("{}: ", path.display()));
     let many = match values.unreadable {

@@ -1,73 +1,83 @@
-//! What a study releases, each ready to be asked as its slot of the plan says; and what is refused before anything is charged.
+//! The statistics that a study releases, prepared with the noise of their slots. Everything illegal is refused here,
+//! before the charge.
 
 use super::error::ReleaseError;
-use crate::answer::Ready;
-use crate::engine::Held;
+use crate::answer::PreparedQuestion;
+use crate::engine::OpenTable;
 use counterpoint_budget::{Terms, covers};
 use counterpoint_mechanisms::Measurement;
-use counterpoint_planner::Ask;
-use counterpoint_questions::{Checked, Spend};
-use counterpoint_wire::ledger::{Described, ExactPlan};
-use counterpoint_wire::{StudyFile, StudyQuestion};
+use counterpoint_planner::StatisticContent;
+use counterpoint_questions::{CheckedQuestion, Spend};
+use counterpoint_studies::{StudyFile, StudyQuestion};
+use counterpoint_wire::ledger::{ExactPlan, ReleaseRecord};
 use std::collections::BTreeMap;
 
-/// A study that is to be released.
+/// A study to be released, with its plan.
 #[derive(Clone, Copy, Debug)]
-pub struct Release<'a> {
+pub struct StudyRelease<'a> {
     /// The study.
     pub study: &'a StudyFile,
     /// The plan: one slot for each statistic.
     pub plan: &'a ExactPlan,
-    /// What the study is called.
+    /// The study's title.
     pub title: &'a str,
-    /// What the source of the rows is called in what is published.
+    /// The published name of the rows' source.
     pub source: &'a str,
 }
 
-/// How often the half-width of a shared count is kept.
+/// The confidence of the half-width of a shared count.
 const COUNT_CONFIDENCE: f64 = 0.95;
 
-/// What is released under a name, a statistic or a count that statistics share, and its place in the study.
-pub(super) struct Entry<'a> {
+/// A statistic that is released, or a count that statistics share, with its place in the study.
+pub(super) struct ReleaseEntry<'a> {
     pub(super) index: usize,
     pub(super) name: &'a str,
     pub(super) confidence: f64,
-    /// The number of rows that its error is planned for.
+    /// The number of rows that the error is planned for.
     pub(super) rows: Option<u64>,
     pub(super) question: &'a StudyQuestion,
 }
 
-/// Checks that a study can be released of a table. Nothing is charged, and no rows are looked at.
+/// Checks that a study can be released of a table. Charges nothing and reads no rows.
 ///
 /// # Errors
 /// [`ReleaseError`], naming the statistic.
-pub fn check_release(release: &Release<'_>, held: &Held) -> Result<(), ReleaseError> {
-    for (entry, ready) in readied(release.study, held, |name| slot(release.plan, name))? {
-        is_charged(&entry, &ready, &slot(release.plan, entry.name)?)?;
+pub fn check_release(release: &StudyRelease<'_>, table: &OpenTable) -> Result<(), ReleaseError> {
+    for (entry, prepared) in
+        prepared_entries(release.study, table, |name| slot(release.plan, name))?
+    {
+        check_coverage(&entry, &prepared, &slot(release.plan, entry.name)?)?;
     }
     Ok(())
 }
 
-/// An error unless what a slot is charged as covers what its recipe runs, as the ledger will have it: a plan that somebody edited
-/// would be charged, and then not answered.
-fn is_charged(entry: &Entry<'_>, ready: &Ready, slot: &Described) -> Result<(), ReleaseError> {
-    let now = |one: &Described| one.opening_in(u64::MAX).map_err(|error| wrong(entry, error));
+/// Returns an error unless a slot's charge covers the noise that its description runs, by the ledger's rule. Otherwise
+/// an edited plan would be charged and then refused.
+fn check_coverage(
+    entry: &ReleaseEntry<'_>,
+    prepared: &PreparedQuestion,
+    slot: &ReleaseRecord,
+) -> Result<(), ReleaseError> {
+    let now =
+        |one: &ReleaseRecord| one.opening_queries(u64::MAX).map_err(|error| wrong(entry, error));
     let mut run = Vec::new();
-    for release in ready.measured().iter().flat_map(Measurement::releases) {
-        run.extend(now(&Described::of(release).map_err(|error| wrong(entry, error))?)?);
+    for release in prepared.measurements().iter().flat_map(Measurement::releases) {
+        run.extend(now(
+            &ReleaseRecord::from_release(release).map_err(|error| wrong(entry, error))?
+        )?);
     }
-    let terms = Terms::new(ready.checked().relation().adjacency());
+    let terms = Terms::new(prepared.checked().relation().adjacency());
     let covered = covers(&now(slot)?, &run, terms).map(drop);
     let problem = "the plan charges less than its recipe runs; legal: the plan as it was written";
     covered.map_err(|_| wrong(entry, problem))
 }
 
-/// The statistics that are released: all but shares that are held back.
-pub(super) fn entries(study: &StudyFile) -> Result<Vec<Entry<'_>>, ReleaseError> {
+/// The statistics that are released: all but those that are held back.
+pub(super) fn entries(study: &StudyFile) -> Result<Vec<ReleaseEntry<'_>>, ReleaseError> {
     let statistics = study.study.statistics().iter().zip(&study.questions).enumerate();
     let mut entries = Vec::new();
     for (index, (statistic, question)) in statistics {
-        let Ask::Query(wanted) = &statistic.ask else { continue };
+        let StatisticContent::Query(wanted) = &statistic.content else { continue };
         let question = question.as_ref().ok_or_else(|| ReleaseError::Statistic {
             index: index + 1,
             name: statistic.name.clone(),
@@ -76,40 +86,40 @@ pub(super) fn entries(study: &StudyFile) -> Result<Vec<Entry<'_>>, ReleaseError>
         })?;
         let rows = wanted.population.as_ref().and_then(|population| population.rows);
         let (name, confidence) = (statistic.name.as_str(), wanted.confidence);
-        entries.push(Entry { index, name, confidence, rows, question });
+        entries.push(ReleaseEntry { index, name, confidence, rows, question });
     }
     Ok(entries)
 }
 
-/// All that is released, each ready to be asked as its slot says: the counts that statistics share, and then the statistics.
-pub(super) fn readied<'a>(
+/// Prepares everything that is released: the shared counts first, and then the statistics.
+pub(super) fn prepared_entries<'a>(
     study: &'a StudyFile,
-    held: &Held,
-    declared: impl Fn(&str) -> Result<Described, ReleaseError>,
-) -> Result<Vec<(Entry<'a>, Ready)>, ReleaseError> {
+    table: &OpenTable,
+    declared: impl Fn(&str) -> Result<ReleaseRecord, ReleaseError>,
+) -> Result<Vec<(ReleaseEntry<'a>, PreparedQuestion)>, ReleaseError> {
     let (mut counts, mut statistics) = (BTreeMap::new(), Vec::new());
     for entry in entries(study)? {
         let slot = declared(entry.name)?;
         let name = slot.shared_count();
         if let Some(name) = name.as_ref().filter(|name| !counts.contains_key(*name)) {
             let (count, declared) = (count_entry(study, name, &entry)?, declared(name)?);
-            let made = ready(&count, held, &declared, None)?;
+            let made = prepared(&count, table, &declared, None)?;
             counts.insert(name.clone(), (count, made, declared));
         }
         let shared = name.as_ref().and_then(|name| Some((name.as_str(), &counts.get(name)?.2)));
-        let made = ready(&entry, held, &slot, shared)?;
+        let made = prepared(&entry, table, &slot, shared)?;
         statistics.push((entry, made));
     }
-    let counts = counts.into_values().map(|(entry, ready, _)| (entry, ready));
+    let counts = counts.into_values().map(|(entry, prepared, _)| (entry, prepared));
     Ok(counts.chain(statistics).collect())
 }
 
-/// A count that a statistic shares.
+/// The entry of a count that a statistic shares.
 fn count_entry<'a>(
     study: &'a StudyFile,
     name: &str,
-    of: &Entry<'_>,
-) -> Result<Entry<'a>, ReleaseError> {
+    of: &ReleaseEntry<'_>,
+) -> Result<ReleaseEntry<'a>, ReleaseError> {
     let found = study.counts.iter().enumerate().find(|(_, (count, _))| count == name);
     let Some((place, (name, question))) = found else {
         let problem = format!(
@@ -118,36 +128,36 @@ fn count_entry<'a>(
         return Err(wrong(of, problem));
     };
     let index = study.study.statistics().len() + place;
-    Ok(Entry { index, name, confidence: COUNT_CONFIDENCE, rows: of.rows, question })
+    Ok(ReleaseEntry { index, name, confidence: COUNT_CONFIDENCE, rows: of.rows, question })
 }
 
-/// What is wrong with a statistic.
-fn wrong(entry: &Entry<'_>, problem: impl ToString) -> ReleaseError {
+/// The error for a statistic.
+fn wrong(entry: &ReleaseEntry<'_>, problem: impl ToString) -> ReleaseError {
     let (index, name) = (entry.index + 1, entry.name.to_owned());
     ReleaseError::Statistic { index, name, problem: problem.to_string() }
 }
 
-/// The slot of a name in the plan.
-pub(super) fn slot(plan: &ExactPlan, name: &str) -> Result<Described, ReleaseError> {
+/// The plan's slot with this name.
+pub(super) fn slot(plan: &ExactPlan, name: &str) -> Result<ReleaseRecord, ReleaseError> {
     let found = plan.releases.iter().find(|release| release.name() == Some(name));
     let none = || ReleaseError::NoSlot { name: name.to_owned() };
     found.cloned().ok_or_else(none)
 }
 
-/// A statistic, ready to be asked with the noise that its slot says.
-fn ready(
-    entry: &Entry<'_>,
-    held: &Held,
-    slot: &Described,
-    shared: Option<(&str, &Described)>,
-) -> Result<Ready, ReleaseError> {
-    let checked: &Checked = &entry.question.checked;
-    let query = checked.parts().first().map(|part| &part.query);
+/// Prepares a statistic with the noise of its slot.
+fn prepared(
+    entry: &ReleaseEntry<'_>,
+    table: &OpenTable,
+    slot: &ReleaseRecord,
+    shared: Option<(&str, &ReleaseRecord)>,
+) -> Result<PreparedQuestion, ReleaseError> {
+    let checked: &CheckedQuestion = &entry.question.checked;
+    let query = checked.aggregates().first().map(|part| &part.query);
     let recipe = slot.recipe().filter(|recipe| Some(recipe.query()) == query);
     let recipe = recipe.ok_or_else(|| {
         wrong(entry, "the plan's recipe is of another question; legal: a plan of this study")
     })?;
     let spend = Spend::Style(recipe.style());
-    let made = Ready::in_slot(held, (checked.clone(), spend), entry.name, shared);
+    let made = PreparedQuestion::in_slot(table, (checked.clone(), spend), entry.name, shared);
     made.map_err(|error| wrong(entry, error))
 }

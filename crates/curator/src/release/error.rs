@@ -1,38 +1,38 @@
-//! Why a study was not released.
+//! The errors of releases.
 
-use crate::answer::Unanswered;
-use crate::engine::Failed;
+use crate::answer::AnswerError;
+use crate::engine::EngineError;
 use counterpoint_ledger::LedgerError;
 
-/// Why a study was not released.
+/// A study was not released.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReleaseError {
-    /// A statistic that cannot be released.
+    /// A statistic cannot be released.
     #[error("statistic {index} ({name:?}): {problem}")]
     Statistic {
-        /// Its place, from 1.
+        /// The statistic's place in the study, from 1.
         index: usize,
-        /// Its name.
+        /// The statistic's name.
         name: String,
-        /// What is wrong, and what would be legal.
+        /// The problem, and the legal values.
         problem: String,
     },
-    /// The plan lacks something.
+    /// The plan has no slot for a statistic.
     #[error("the plan has no release {name:?}; legal: a plan of this study")]
     NoSlot {
-        /// Its name.
+        /// The statistic's name.
         name: String,
     },
     /// The study does not describe its data.
     #[error("data has no columns; legal: [[data.column]] for each column that a statistic names")]
     NoColumns,
-    /// Nothing says where the rows are.
+    /// Neither the study nor the caller names the source of the rows.
     #[error("data has no source; legal: source in [data], or --data FILE")]
     NoSource,
-    /// The rows are others than those of earlier releases.
+    /// The rows differ from those of earlier releases.
     #[error(
-        "the rows are not those that were released of data set {dataset:?} before, or secret.db is not that of its ledger; if the data \
+        "the rows differ from those that were released of data set {dataset:?} before, or secret.db belongs to another ledger; if the data \
          changed, release them with --changed: people who are in both are charged twice"
     )]
     Changed {
@@ -47,44 +47,44 @@ pub enum ReleaseError {
         /// The data set that paid.
         dataset: String,
     },
-    /// The study was planned otherwise when it was released first.
+    /// An earlier release of the study had another plan.
     #[error(
         "account {account:?} has another plan; legal: the plan that the study was released with"
     )]
     OtherPlan {
-        /// Its account.
+        /// The study's account.
         account: String,
     },
-    /// The ledger said no, or failed.
+    /// The ledger refused or failed.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
-    /// Something failed. What was charged stays charged; the same study released again costs nothing more.
+    /// A question failed. A charge stays charged; releasing the same study again costs nothing more.
     #[error(transparent)]
-    Unanswered(#[from] Unanswered),
-    /// The rows could not be made up.
+    Unanswered(#[from] AnswerError),
+    /// Rows could not be made up.
     #[error("no rows could be made up: {0}")]
     MadeUp(String),
-    /// A number cannot be told.
+    /// A number could not be computed.
     #[error("{0}")]
-    Untold(String),
-    /// The watcher stopped it.
+    Computation(String),
+    /// The caller stopped the release.
     #[error("stopped; nothing was charged")]
     Stopped,
-    /// The rows cannot be read; why is for the owner of the data alone.
+    /// The rows cannot be read. The reason is for the data's owner alone.
     #[error("{0}")]
     Rows(String),
 }
 
 impl ReleaseError {
-    pub(super) fn of_rows(failed: Failed) -> Self {
+    pub(super) fn of_rows(failed: EngineError) -> Self {
         Self::Rows(failed.why)
     }
 
-    pub(super) fn untold(why: impl ToString) -> Self {
-        Self::Untold(why.to_string())
+    pub(super) fn computation(why: impl ToString) -> Self {
+        Self::Computation(why.to_string())
     }
 
-    /// Whether it is a definite no: the budget, or other rows.
+    /// True if the release is refused for good: by the budget, or for other rows or another plan.
     #[must_use]
     pub fn is_refusal(&self) -> bool {
         matches!(
@@ -93,7 +93,7 @@ impl ReleaseError {
                 | Self::OtherName { .. }
                 | Self::OtherPlan { .. }
                 | Self::Ledger(LedgerError::Refused { .. })
-                | Self::Unanswered(Unanswered::Ledger(LedgerError::Refused { .. }))
+                | Self::Unanswered(AnswerError::Ledger(LedgerError::Refused { .. }))
         )
     }
 }

@@ -1,18 +1,18 @@
-//! A planned study, released: what is refused, the account that pays, each statistic told once, and what is published.
+//! Releases of planned studies: the checks, the account that pays, the answers and the publication.
 
 mod account;
 mod checks;
-mod composed;
+mod cost;
 mod entries;
 mod error;
 mod job;
+mod publication;
 mod publish;
-mod released;
 mod rows;
 
-pub use account::Charged;
-pub use entries::{Release, check_release};
+pub use account::ReleasePayer;
+pub use entries::{StudyRelease, check_release};
 pub use error::ReleaseError;
-pub use job::{Job, release_ledger, run_release};
-pub use released::{rehearse_release, release};
+pub use job::{ReleaseJob, release_ledger, run_release};
+pub use publish::{rehearse_release, release};
 pub use rows::{ReleaseRows, table_of};

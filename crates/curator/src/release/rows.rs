@@ -1,25 +1,26 @@
-//! Where the rows of a release are, and what their source is called in what is published.
+//! The rows of a release, and the published name of their source.
 
 use super::error::ReleaseError;
-use crate::engine::{Held, Location, RowSource, Source};
+use crate::engine::{Location, OpenTable, RowSource, TableConfig};
 use counterpoint_questions::public::Table;
-use counterpoint_wire::StudyFile;
+use counterpoint_studies::StudyFile;
 use std::path::Path;
 
-/// Where the rows of a release are.
+/// The rows of a release.
 #[derive(Clone, Debug)]
 pub enum ReleaseRows {
-    /// In a file or a database.
-    At(Box<Source>),
-    /// In memory.
+    /// A file or a database.
+    At(Box<TableConfig>),
+    /// Rows in memory.
     InMemory(RowSource),
 }
 
 impl ReleaseRows {
-    /// The rows of a study: in a file, or where the study says. Files that the study names are found from its folder.
+    /// The rows of a study: in the file `data`, or else at the source that the study names. Relative paths start at
+    /// `folder`.
     ///
     /// # Errors
-    /// [`ReleaseError`] if nothing says where they are, or nobody knows how to read it.
+    /// [`ReleaseError`] if no source is named, or its format is not known.
     pub fn of(study: &StudyFile, folder: &Path, data: Option<&Path>) -> Result<Self, ReleaseError> {
         let public = table_of(study)?.clone();
         let described = study.data.as_ref();
@@ -35,10 +36,10 @@ impl ReleaseRows {
         let from = described.and_then(|data| data.from.clone());
         let from = from.unwrap_or_else(|| public.name().to_owned());
         let dataset = public.name().to_owned();
-        Ok(Self::At(Box::new(Source { public, dataset, location, from, size: None })))
+        Ok(Self::At(Box::new(TableConfig { public, dataset, location, from, size: None })))
     }
 
-    /// What the source is called in what is published: no path, address or password.
+    /// The published name of the source: without folders, addresses and passwords.
     #[must_use]
     pub fn name(&self) -> String {
         let Self::At(source) = self else { return "a data frame".to_owned() };
@@ -51,12 +52,18 @@ impl ReleaseRows {
         }
     }
 
-    pub(super) fn held(&self, study: &StudyFile, secret: [u8; 32]) -> Result<Held, ReleaseError> {
-        let held = match self {
-            Self::At(source) => Held::open(source, secret),
-            Self::InMemory(rows) => Held::of_rows(table_of(study)?.clone(), rows.clone(), secret),
+    pub(super) fn table(
+        &self,
+        study: &StudyFile,
+        secret: [u8; 32],
+    ) -> Result<OpenTable, ReleaseError> {
+        let table = match self {
+            Self::At(source) => OpenTable::open(source, secret),
+            Self::InMemory(rows) => {
+                OpenTable::of_rows(table_of(study)?.clone(), rows.clone(), secret)
+            }
         };
-        held.map_err(ReleaseError::of_rows)
+        table.map_err(ReleaseError::of_rows)
     }
 
     /// The file of the rows, if they are in one.
@@ -70,7 +77,8 @@ impl ReleaseRows {
         }
     }
 
-    /// What tells these rows from others: of a file and a frame what is in it, of a database where it is.
+    /// The digest that distinguishes these rows from others: of a file's or frame's content, or of a database's
+    /// location.
     pub(super) fn digest(&self) -> Result<Vec<u8>, ReleaseError> {
         let rows = match self {
             Self::InMemory(rows) => rows.fingerprint(),
@@ -85,10 +93,10 @@ impl ReleaseRows {
     }
 }
 
-/// The table that a study's rows are read as.
+/// The public description of the table that a study's rows form.
 ///
 /// # Errors
-/// [`ReleaseError::NoColumns`] if the study describes none.
+/// [`ReleaseError::NoColumns`] if the study has none.
 pub fn table_of(study: &StudyFile) -> Result<&Table, ReleaseError> {
     study.data.as_ref().map(|source| &source.table).ok_or(ReleaseError::NoColumns)
 }

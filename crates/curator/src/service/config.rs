@@ -1,7 +1,7 @@
-//! What a curator is told when it starts: the ledger, the tables, and what is public about them.
+//! The curator's configuration file: the ledger, the tables and their public descriptions.
 
-use crate::engine::{Location, Source};
-use crate::session::{Own, Registered};
+use crate::engine::{Location, TableConfig};
+use crate::session::{CustomMechanism, RegisteredMechanism};
 use counterpoint_ledger::Url;
 use counterpoint_questions::public::{PublicError, Table, TableText};
 use counterpoint_wire::Format;
@@ -11,47 +11,49 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Why a configuration cannot be used.
+/// A configuration cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// It is no TOML, or not of this shape.
+    /// The text is not TOML, or lacks a field, or has an unknown one.
     #[error("{0}")]
     Text(String),
-    /// A field's value.
+    /// A field has an illegal value.
     #[error("{field} is {value:?}; legal: {legal}")]
     Value {
         /// The field.
         field: String,
-        /// What it is.
+        /// The value.
         value: String,
-        /// What is legal.
+        /// The legal values.
         legal: &'static str,
     },
-    /// What is public about a table.
+    /// A table's public description is illegal.
     #[error(transparent)]
     Public(#[from] PublicError),
 }
 
-/// When answers leave.
+/// The times at which answers leave, and the limit on an engine's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timing {
-    /// A question takes one of these, or two, four, eight, ...; several together as many times as much.
+pub struct TimeLimits {
+    /// An answer leaves after 1, 2, 4, 8, ... slots. For several questions together the slot is that many times as
+    /// long.
     pub slot: Duration,
-    /// The engine is cut off after this.
+    /// The engine is stopped after this time.
     pub limit: Duration,
 }
 
-/// How many questions an engine runs at once, and how many wait for it. Whoever comes then is told to come again.
+/// The number of questions that an engine runs at once, and the number that wait for it. Further questions are refused
+/// as busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueSizes {
-    /// How many run at once.
+    /// The number of questions that run at once.
     pub running: usize,
-    /// How many wait.
+    /// The number of questions that wait.
     pub waiting: usize,
 }
 
-/// Certificate and key, for those who are not on this machine.
+/// The certificate and key for connections from other machines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tls {
     /// The certificate chain, as PEM.
@@ -63,25 +65,25 @@ pub struct Tls {
 /// A configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// Where the ledger is.
+    /// The ledger's URL.
     pub ledger: Url,
-    /// The file that tokens are in.
+    /// The file of the tokens.
     pub state: PathBuf,
     /// The tables.
-    pub tables: Vec<Source>,
+    pub tables: Vec<TableConfig>,
     /// The owner's own mechanisms.
-    pub mechanisms: Vec<Registered>,
-    /// When answers leave.
-    pub timing: Timing,
-    /// How many questions each engine takes.
+    pub mechanisms: Vec<RegisteredMechanism>,
+    /// The times at which answers leave, and the limit on an engine's work.
+    pub timing: TimeLimits,
+    /// The sizes of each engine's queue.
     pub queue: QueueSizes,
-    /// The certificate, if there is one.
+    /// The certificate and key, if other machines may connect.
     pub tls: Option<Tls>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Text {
+struct ConfigText {
     #[serde(default)]
     version: Option<u64>,
     ledger: String,
@@ -102,7 +104,7 @@ struct Text {
 struct MechanismText {
     name: String,
     table: String,
-    /// A plan file.
+    /// The path of a plan file.
     guarantee: PathBuf,
     program: Vec<String>,
 }
@@ -134,7 +136,7 @@ struct QueueText {
     waiting: u64,
 }
 
-/// No more scans at once than there are processors: each takes about as long as it would alone.
+/// At most as many scans at once as there are processors, so that each takes about as long as it would alone.
 impl Default for QueueText {
     fn default() -> Self {
         let running = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
@@ -142,7 +144,7 @@ impl Default for QueueText {
     }
 }
 
-/// The fields of [`TableText`] and those beside them. (Serde's flattening would take unknown fields.)
+/// The fields of [`TableText`] and the curator's own. (Serde's `flatten` would accept unknown fields.)
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SourceText {
@@ -169,12 +171,12 @@ struct SourceText {
 }
 
 impl Config {
-    /// Reads a configuration. Files are beside `folder`, if they are not absolute.
+    /// Reads a configuration. Relative paths start at `folder`.
     ///
     /// # Errors
     /// [`ConfigError`], naming the field.
     pub fn parse(text: &str, folder: &Path) -> Result<Self, ConfigError> {
-        let read: Text =
+        let read: ConfigText =
             toml::from_str(text).map_err(|error| ConfigError::Text(error.to_string()))?;
         if let Some(version) = read.version.filter(|version| *version != 1) {
             return Err(illegal("version", version, "1"));
@@ -183,14 +185,14 @@ impl Config {
             return Err(illegal("table", "none", "at least one [[table]]"));
         }
         let tables = read.table.into_iter().map(|table| source(table, folder));
-        let tables: Vec<Source> = tables.collect::<Result<_, _>>()?;
+        let tables: Vec<TableConfig> = tables.collect::<Result<_, _>>()?;
         let names = tables.iter().map(|table| table.public.name().to_ascii_lowercase());
         different("table", names, "different names, whatever their case")?;
         let mechanisms = read.mechanism.into_iter().map(|text| mechanism(text, &tables, folder));
-        let mechanisms: Vec<Registered> = mechanisms.collect::<Result<_, _>>()?;
-        let names = mechanisms.iter().map(|mechanism| mechanism.own.own.clone());
+        let mechanisms: Vec<RegisteredMechanism> = mechanisms.collect::<Result<_, _>>()?;
+        let names = mechanisms.iter().map(|mechanism| mechanism.mechanism.name.clone());
         different("mechanism", names, "different names")?;
-        let timing = Timing {
+        let timing = TimeLimits {
             slot: seconds("timing.slot", read.timing.slot, 0.0)?,
             limit: seconds("timing.limit", read.timing.limit, 0.001)?,
         };
@@ -214,7 +216,7 @@ fn illegal(field: &str, value: impl ToString, legal: &'static str) -> ConfigErro
     ConfigError::Value { field: field.to_owned(), value: value.to_string(), legal }
 }
 
-/// An error if a name is there twice.
+/// Returns an error if a name occurs twice.
 fn different(
     field: &str,
     mut names: impl Iterator<Item = String>,
@@ -259,12 +261,12 @@ fn file(field: &str, text: &str, folder: &Path) -> Result<PathBuf, ConfigError> 
     path.map(|path| folder.join(path)).ok_or_else(|| illegal(field, text, "sqlite:PATH"))
 }
 
-/// A mechanism of the owner's own. Its guarantee is read now: another one later would be another mechanism.
+/// Reads a mechanism of the owner's. Its guarantee is read now, as a session keeps the guarantee that it was charged.
 fn mechanism(
     text: MechanismText,
-    tables: &[Source],
+    tables: &[TableConfig],
     folder: &Path,
-) -> Result<Registered, ConfigError> {
+) -> Result<RegisteredMechanism, ConfigError> {
     let field = |name: &str| format!("mechanism {:?}, {name}", text.name);
     let table = tables.iter().find(|table| table.public.name() == text.table);
     let table = table.ok_or_else(|| illegal(&field("table"), &text.table, "a [[table]]'s name"))?;
@@ -282,15 +284,15 @@ fn mechanism(
     if plan.adjacency.is_some_and(|said| said != adjacency) || plan.group != 1 {
         return Err(unread("it is about other neighbours than the table".to_owned()));
     }
-    Ok(Registered {
-        own: Own { own: text.name, guarantee: plan.releases },
+    Ok(RegisteredMechanism {
+        mechanism: CustomMechanism { name: text.name, guarantee: plan.releases },
         table: text.table,
         program: text.program,
         folder: folder.to_owned(),
     })
 }
 
-fn source(text: SourceText, folder: &Path) -> Result<Source, ConfigError> {
+fn source(text: SourceText, folder: &Path) -> Result<TableConfig, ConfigError> {
     let field = |name: &str| format!("table {:?}, {name}", text.name);
     let location = location(&field("source"), &text.source, folder)?;
     let (dataset, from) = (text.dataset.clone(), text.from.clone());
@@ -309,5 +311,5 @@ fn source(text: SourceText, folder: &Path) -> Result<Source, ConfigError> {
         people: text.people,
         columns: text.column,
     })?;
-    Ok(Source { public, dataset: dataset.unwrap_or(name), location, from, size: text.size })
+    Ok(TableConfig { public, dataset: dataset.unwrap_or(name), location, from, size: text.size })
 }

@@ -1,72 +1,72 @@
-//! A curator: tables, a ledger and tokens.
+//! The curator: tables, a ledger and tokens.
 
-use super::config::{Config, ConfigError, QueueSizes, Timing};
-use super::examine::unlike;
-use super::request::Written;
-use crate::engine::{Dummy, Failed, Held, Location};
-use crate::session::Registered;
-use crate::state::{Texts, TokenError, Tokens};
+use super::config::{Config, ConfigError, QueueSizes, TimeLimits};
+use super::examine::relation_mismatch;
+use super::request::QuestionText;
+use crate::engine::{DummyTable, EngineError, Location, OpenTable};
+use crate::session::RegisteredMechanism;
+use crate::state::{QuestionLog, TokenError, Tokens};
 use counterpoint_ledger::{LedgerError, OpenOptions, Pool};
-use counterpoint_questions::Illegal;
+use counterpoint_questions::QuestionError;
 use counterpoint_questions::question::{Question, sql};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// So many handles of the ledger are open at most.
+/// The largest number of open ledger handles.
 const HANDLES: usize = 16;
-/// So long the rows of a file may be checked when the curator starts.
+/// The longest time for checking a file's rows at the start.
 const CHECK: Duration = Duration::from_secs(3600);
 
-/// Why a curator cannot start.
+/// A curator cannot start.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetupError {
-    /// The configuration.
+    /// The configuration is illegal.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The ledger.
+    /// The ledger cannot be opened, or lacks a data set.
     #[error("the ledger: {0}")]
     Ledger(#[from] LedgerError),
-    /// The tokens.
+    /// The tokens cannot be opened.
     #[error("the tokens: {0}")]
     Tokens(#[from] TokenError),
-    /// A table's source. Nobody but the operator sees this.
+    /// A table's source is wrong. Only the operator sees this.
     #[error("table {table:?}: {why}")]
     Source {
-        /// The table.
+        /// The table's name.
         table: String,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
 }
 
-/// A table, with the data set that is charged.
+/// A table of the service, with the data set that pays for questions about it.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct RegisteredTable {
     /// The table.
-    pub held: Held,
+    pub table: OpenTable,
     /// The data set.
     pub dataset: String,
-    /// Where it is: tables of one place share an engine.
+    /// The table's location. Tables at one location share an engine.
     pub location: Location,
 }
 
-/// A data set, and the part of it, if not all.
-pub(super) type About = (String, Option<String>);
+/// An account's data set, and the part of it that the account is about, if not all.
+pub(super) type AccountScope = (String, Option<String>);
 
-/// A curator at work.
+/// A running curator.
 pub struct Curator {
     pub(super) pool: Pool,
     tokens: Tokens,
-    pub(super) texts: Texts,
-    tables: BTreeMap<String, Kept>,
-    pub(super) mechanisms: BTreeMap<String, Registered>,
-    /// The data sets of accounts, and the parts that they are about, which never change.
-    pub(super) about: Mutex<BTreeMap<String, About>>,
-    /// Made up when they are first asked.
-    pub(super) dummies: Mutex<BTreeMap<String, Arc<Dummy>>>,
-    pub(super) timing: Timing,
+    pub(super) texts: QuestionLog,
+    tables: BTreeMap<String, RegisteredTable>,
+    pub(super) mechanisms: BTreeMap<String, RegisteredMechanism>,
+    /// The scopes of accounts. They never change.
+    pub(super) scopes: Mutex<BTreeMap<String, AccountScope>>,
+    /// Tables of made-up rows, made at their first use.
+    pub(super) dummies: Mutex<BTreeMap<String, Arc<DummyTable>>>,
+    pub(super) timing: TimeLimits,
     queue: QueueSizes,
 }
 
@@ -77,49 +77,54 @@ impl std::fmt::Debug for Curator {
 }
 
 impl Curator {
-    /// Opens everything that a configuration names. The ledger has to be there, with each table's data set.
+    /// Opens everything that a configuration names. The ledger must exist and contain each table's data set.
     ///
     /// # Errors
-    /// [`SetupError`], naming what is wrong.
+    /// [`SetupError`], naming the problem.
     pub fn open(config: &Config) -> Result<Self, SetupError> {
         let pool = Pool::new(&config.ledger, &OpenOptions::default(), HANDLES)?;
         let tokens = Tokens::open(&config.state)?;
-        let (secret, texts) = (tokens.secret()?, Texts::open(&config.state)?);
+        let (secret, texts) = (tokens.secret()?, QuestionLog::open(&config.state)?);
         let mut tables = BTreeMap::new();
         for source in &config.tables {
             let name = source.public.name().to_owned();
             let wrong = |why: String| SetupError::Source { table: name.clone(), why };
             let relation = pool.with(|ledger| ledger.relation(&source.dataset))?;
             if relation != source.public.relation() {
-                return Err(wrong(unlike(&source.dataset, &relation, &source.public.relation())));
+                return Err(wrong(relation_mismatch(
+                    &source.dataset,
+                    &relation,
+                    &source.public.relation(),
+                )));
             }
-            let told = |error: Failed| wrong(error.why);
-            let held = Held::open(source, secret).map_err(told)?;
-            held.check(Instant::now() + CHECK).map_err(told)?;
+            let failed = |error: EngineError| wrong(error.why);
+            let table = OpenTable::open(source, secret).map_err(failed)?;
+            table.check(Instant::now() + CHECK).map_err(failed)?;
             let (dataset, location) = (source.dataset.clone(), source.location.clone());
-            tables.insert(name.to_ascii_lowercase(), Kept { held, dataset, location });
+            tables.insert(name.to_ascii_lowercase(), RegisteredTable { table, dataset, location });
         }
-        let mechanisms = config.mechanisms.iter().map(|one| (one.own.own.clone(), one.clone()));
+        let mechanisms =
+            config.mechanisms.iter().map(|one| (one.mechanism.name.clone(), one.clone()));
         Ok(Self {
             pool,
             tokens,
             texts,
             tables,
             mechanisms: mechanisms.collect(),
-            about: Mutex::default(),
+            scopes: Mutex::default(),
             dummies: Mutex::default(),
             timing: config.timing,
             queue: config.queue,
         })
     }
 
-    /// When answers leave.
+    /// The times at which answers leave, and the limit on an engine's work.
     #[must_use]
-    pub fn timing(&self) -> Timing {
+    pub fn timing(&self) -> TimeLimits {
         self.timing
     }
 
-    /// How many questions an engine runs, and how many wait for it.
+    /// The sizes of each engine's queue.
     #[must_use]
     pub fn queue(&self) -> QueueSizes {
         self.queue
@@ -131,54 +136,53 @@ impl Curator {
         &self.pool
     }
 
-    /// Who may ask.
+    /// The tokens of those who may use the service.
     #[must_use]
     pub fn tokens(&self) -> &Tokens {
         &self.tokens
     }
 
-    /// At most so many of the questions that were answered, as their keys in the ledger with their texts: those after a key,
-    /// in the order of the keys.
+    /// Lists answered questions as pairs of ledger key and text: at most `most` of them, after a key, ordered by key.
     ///
     /// # Errors
-    /// [`TokenError`] if they cannot be read.
+    /// [`TokenError`] if the texts cannot be read.
     pub fn questions(&self, after: &str, most: u64) -> Result<Vec<(String, String)>, TokenError> {
         self.texts.page(after, most)
     }
 
-    /// The tables, in order of their names.
-    pub fn tables(&self) -> impl Iterator<Item = &Kept> {
+    /// The tables, ordered by name.
+    pub fn tables(&self) -> impl Iterator<Item = &RegisteredTable> {
         self.tables.values()
     }
 
-    /// A table by its name. Case does not matter.
+    /// Finds a table by its name, without regard to case.
     #[must_use]
-    pub fn table(&self, name: &str) -> Option<&Kept> {
+    pub fn table(&self, name: &str) -> Option<&RegisteredTable> {
         self.tables.get(&name.to_ascii_lowercase())
     }
 
-    pub(super) fn kept(&self, table: &str) -> Result<&Kept, Illegal> {
+    pub(super) fn registered_table(&self, table: &str) -> Result<&RegisteredTable, QuestionError> {
         self.table(table).ok_or_else(|| {
             let place = format!("table {table:?}");
-            Illegal::new(place, "is not here", "a table that the service lists")
+            QuestionError::new(place, "does not exist", "a table that the service lists")
         })
     }
 
-    /// The owner's own mechanisms, in order of their names.
-    pub fn mechanisms(&self) -> impl Iterator<Item = &Registered> {
+    /// The owner's own mechanisms, ordered by name.
+    pub fn mechanisms(&self) -> impl Iterator<Item = &RegisteredMechanism> {
         self.mechanisms.values()
     }
 
-    /// What a question is in the algebra.
+    /// Reads a question's text as the algebra.
     ///
     /// # Errors
-    /// [`Illegal`] if it is not understood.
-    pub fn read(&self, written: &Written) -> Result<Question, Illegal> {
-        match written {
-            Written::Sql(text) => {
-                sql::read(text, |name| self.table(name).map(|kept| &kept.held.public))
+    /// [`QuestionError`] if the text is not supported.
+    pub fn read(&self, text: &QuestionText) -> Result<Question, QuestionError> {
+        match text {
+            QuestionText::Sql(sql) => {
+                sql::read(sql, |name| self.table(name).map(|registered| &registered.table.public))
             }
-            Written::Question(question) => Ok((**question).clone()),
+            QuestionText::Question(question) => Ok((**question).clone()),
         }
     }
 }

@@ -1,17 +1,17 @@
-//! A curator to try: a made-up table of hospital visits, three analysts and a class, an owner and an auditor.
+//! A demonstration: a made-up table of hospital visits, three analysts and a class, an owner and an auditor.
 
 use super::config::{Config, ConfigError};
 use super::curator::SetupError;
 use crate::engine::Dice;
 use crate::state::{Role, Tokens};
 use counterpoint_budget::Amount;
-use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter};
+use counterpoint_ledger::{FilterKind, Ledger, NewAccount, NewFilter};
 use counterpoint_wire::Format;
 use counterpoint_wire::ledger::ExactPlan;
 use rusqlite::Connection;
 use std::path::Path;
 
-/// So many people, each with one to four visits, of which three are used.
+/// The number of people. Each has one to four visits, and three are used.
 const PEOPLE: u64 = 3_000;
 
 const CONFIG: &str = r#"
@@ -55,19 +55,19 @@ name = "year"
 categories = [2023, 2024, 2025]
 "#;
 
-/// A hundred quotas for a class. What its students do with theirs is a hundred interactive mechanisms, and together they cost what
-/// their composition does: 0.824 at delta 1e-6, not the sum of 2 (Lyu 2022; Kairouz, Oh and Viswanath 2015).
+/// A hundred quotas for a class. The students' work is a hundred interactive mechanisms, whose composition costs 0.824
+/// at delta 1e-6 instead of the sum 2 (Lyu 2022; Kairouz, Oh and Viswanath 2015).
 const CLASS: &str = r#"{"delta": 1e-6, "release": [
     {"name": "student", "mechanism": "approx-dp", "epsilon": 0.02, "delta": 1e-10, "count": 100}]}"#;
 
-/// A token that was made: its role, whose it is, and its text.
-pub type Made = (Role, String, String);
+/// A new token: its role, its bearer's name and its text.
+pub type DemoToken = (Role, String, String);
 
-/// Makes everything in an empty folder, and says which tokens there are.
+/// Creates the demonstration in an empty folder. Returns its configuration and tokens.
 ///
 /// # Errors
 /// [`SetupError`] if something cannot be written.
-pub fn make(folder: &Path) -> Result<(Config, Vec<Made>), SetupError> {
+pub fn make(folder: &Path) -> Result<(Config, Vec<DemoToken>), SetupError> {
     let config = Config::parse(CONFIG, folder)?;
     fill(&folder.join("visits.db")).map_err(|error| SetupError::Source {
         table: "visits".to_owned(),
@@ -78,17 +78,19 @@ pub fn make(folder: &Path) -> Result<(Config, Vec<Made>), SetupError> {
 }
 
 fn amount(text: &str) -> Result<Amount, SetupError> {
-    text.parse().map_err(|_| ConfigError::Text(format!("{text} is no amount")).into())
+    text.parse().map_err(|_| {
+        ConfigError::Text(format!("{text:?} is not an amount; legal: a decimal")).into()
+    })
 }
 
-/// A data set, and an account for each analyst.
-fn accounts(config: &Config) -> Result<Vec<Made>, SetupError> {
+/// Creates the data set, an account for each analyst, and the tokens.
+fn accounts(config: &Config) -> Result<Vec<DemoToken>, SetupError> {
     let mut ledger = Ledger::init(&config.ledger)?;
     let budget = |epsilon: &str, delta: &str| {
-        Ok::<_, SetupError>(NewFilter::new(Kind::Sums, amount(epsilon)?, amount(delta)?))
+        Ok::<_, SetupError>(NewFilter::new(FilterKind::Sums, amount(epsilon)?, amount(delta)?))
     };
     for table in &config.tables {
-        ledger.dataset(&table.dataset, table.public.relation(), &budget("10", "1e-5")?)?;
+        ledger.add_dataset(&table.dataset, table.public.relation(), &budget("10", "1e-5")?)?;
     }
     let tokens = Tokens::open(&config.state)?;
     let mut made = Vec::new();
@@ -112,7 +114,7 @@ fn accounts(config: &Config) -> Result<Vec<Made>, SetupError> {
     Ok(made)
 }
 
-/// Made-up visits, the same every time.
+/// Writes made-up visits, the same ones every time.
 fn fill(file: &Path) -> rusqlite::Result<()> {
     let mut connection = Connection::open(file)?;
     connection.execute_batch(

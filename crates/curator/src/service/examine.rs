@@ -1,94 +1,96 @@
-//! What an operator wants to know before anybody asks: whether every source is as it was declared, and how long questions
-//! will take. The second is found out on rows that the engine makes up, from what is public alone.
+//! The operator's check before the service starts: do the sources match their declarations, and how long do questions
+//! take? Times are measured on rows that the engine makes up from the public description.
 
 use super::config::Config;
-use crate::answer::Ready;
-use crate::engine::{Failed, Found, Held, Source};
+use crate::answer::PreparedQuestion;
+use crate::engine::{EngineError, OpenTable, SourceColumn, TableConfig};
 use crate::state::Tokens;
 use counterpoint_ledger::{OpenOptions, Pool};
-use counterpoint_questions::public::{Kind, Table};
-use counterpoint_questions::question::{Aggregate, Of, Question, Values};
+use counterpoint_questions::public::{ColumnKind, Table};
+use counterpoint_questions::question::{Aggregate, AggregateKind, ClampedColumn, Question};
 use counterpoint_questions::{MOST_AGGREGATES, Spend};
 use std::time::{Duration, Instant};
 
-/// So few rows are made up to see what a question costs without any.
+/// The number of made-up rows for measuring a question's fixed cost.
 const FEW: u64 = 1_000;
-/// So many more are made up, in turn, until they can be told from none.
+/// The numbers of made-up rows to try in turn, until the time differs from the fixed cost.
 const MANY: [u64; 4] = [10_000, 100_000, 1_000_000, 5_000_000];
-/// They can, where the question takes so many times as long.
-const TELLING: f64 = 2.0;
-/// So long an engine is waited for.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// So long the rows of a file may be checked.
+/// The ratio of times from which they differ.
+const MIN_RATIO: f64 = 2.0;
+/// The longest wait for an engine.
+const MAX_WAIT: Duration = Duration::from_secs(60);
+/// The longest time for checking a file's rows.
 const CHECK: Duration = Duration::from_secs(3600);
 
-/// What was found out about a table.
+/// The findings about a table.
 #[derive(Clone, Debug, Default)]
-pub struct Examined {
-    /// Its name.
+pub struct TableReport {
+    /// The table's name.
     pub table: String,
-    /// The data set that is charged.
+    /// The data set that pays.
     pub dataset: String,
-    /// What is wrong, if anything is.
+    /// The problems that must be solved.
     pub problems: Vec<String>,
-    /// What its owner should know, and may be as it should.
+    /// Facts that the owner should know and that may be intended.
     pub warnings: Vec<String>,
-    /// The declared columns and the person, with what the source says they hold; nothing if they are not there.
+    /// The declared columns and the person column, with their types in the source; an absent column has an empty type.
     pub columns: Vec<(String, String)>,
-    /// About how many rows there are: as is configured, as the source's catalogue says, or as many as its people have at most.
+    /// The approximate number of rows: configured, reported by the source's catalogue, or else the largest number that
+    /// its people have.
     pub rows: Option<u64>,
-    /// How long kinds of questions take.
+    /// The times of several kinds of questions.
     pub times: Vec<Pace>,
 }
 
-/// How long a question takes.
+/// The time of a question as a function of the number of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pace {
-    /// Which, in SQL.
+    /// The question, in SQL.
     pub question: String,
-    /// Seconds, whatever the number of rows.
+    /// Seconds for any number of rows.
     pub start: f64,
-    /// Seconds for a million rows.
+    /// Additional seconds for each million rows.
     pub million: f64,
 }
 
 impl Pace {
-    /// From how long few rows took, and many. What took no longer may be chance: then all of it counts as the rows'.
+    /// Computes a pace from the times of few and of many rows. If these do not differ, the whole time is attributed to
+    /// the rows.
     fn between(question: String, few: (u64, f64), many: (u64, f64)) -> Self {
         let [first, last] = [few.0, many.0].map(|rows| rows as f64 / 1e6);
-        if many.1 < TELLING * few.1 {
+        if many.1 < MIN_RATIO * few.1 {
             return Self { question, start: few.1, million: many.1 / last };
         }
         let million = (many.1 - few.1) / (last - first);
         Self { question, start: (few.1 - million * first).max(0.0), million }
     }
 
-    /// Seconds for so many rows.
+    /// The seconds for this number of rows.
     #[must_use]
     pub fn seconds(&self, rows: u64) -> f64 {
         self.start + self.million * rows as f64 / 1e6
     }
 }
 
-/// Looks at everything that a configuration names. Of tables in SQL engines no row is looked at; files are read once, to see that
-/// every row can be.
+/// Checks everything that a configuration names. Reads no rows in SQL engines; reads files once, to check that every
+/// row can be read.
 #[must_use]
-pub fn examine(config: &Config) -> Vec<Examined> {
+pub fn examine(config: &Config) -> Vec<TableReport> {
     let pool = Pool::new(&config.ledger, &OpenOptions::default(), 1);
     let secret = Tokens::open(&config.state).and_then(|tokens| tokens.secret());
-    let one = |source: &Source| {
-        let mut found = Examined {
+    let one = |source: &TableConfig| {
+        let mut found = TableReport {
             table: source.public.name().to_owned(),
             dataset: source.dataset.clone(),
             rows: source.size,
-            ..Examined::default()
+            ..TableReport::default()
         };
         match &pool {
-            Ok(pool) => found.problems.extend(charged(pool, source)),
+            Ok(pool) => found.problems.extend(dataset_problem(pool, source)),
             Err(error) => found.problems.push(format!("the ledger: {error}")),
         }
         match &secret {
-            Ok(secret) => found.look(source, *secret, config.timing.limit),
+            Ok(secret) => found.inspect(source, *secret, config.timing.limit),
             Err(error) => found.problems.push(format!("the tokens: {error}")),
         }
         found
@@ -96,18 +98,18 @@ pub fn examine(config: &Config) -> Vec<Examined> {
     config.tables.iter().map(one).collect()
 }
 
-/// What is wrong about the data set that is charged.
-fn charged(pool: &Pool, source: &Source) -> Option<String> {
+/// The problem with the data set that pays, if there is one.
+fn dataset_problem(pool: &Pool, source: &TableConfig) -> Option<String> {
     let (dataset, public) = (&source.dataset, source.public.relation());
     match pool.with(|ledger| ledger.relation(dataset)) {
         Ok(relation) if relation == public => None,
-        Ok(relation) => Some(unlike(dataset, &relation, &public)),
+        Ok(relation) => Some(relation_mismatch(dataset, &relation, &public)),
         Err(error) => Some(format!("the ledger: {error}")),
     }
 }
 
-/// Neighbours are others than those of the table.
-pub(super) fn unlike(
+/// The error for a data set with another neighbouring relation than the table.
+pub(super) fn relation_mismatch(
     dataset: &str,
     relation: &impl std::fmt::Display,
     public: &impl std::fmt::Display,
@@ -115,50 +117,55 @@ pub(super) fn unlike(
     format!("data set {dataset:?} is {relation}, and the table {public}")
 }
 
-impl Examined {
-    /// The table in its source, and the engine at work.
-    fn look(&mut self, source: &Source, secret: [u8; 32], limit: Duration) {
-        if let Err(Failed { why }) = self.looked(source, secret, limit) {
+impl TableReport {
+    /// Checks the table in its source, and its engine.
+    fn inspect(&mut self, source: &TableConfig, secret: [u8; 32], limit: Duration) {
+        if let Err(EngineError { why }) = self.try_inspect(source, secret, limit) {
             self.problems.push(why);
         }
     }
 
-    fn looked(&mut self, source: &Source, secret: [u8; 32], limit: Duration) -> Result<(), Failed> {
-        let held = Held::open(source, secret)?;
-        let (found, about) = held.about(&source.from)?;
+    fn try_inspect(
+        &mut self,
+        source: &TableConfig,
+        secret: [u8; 32],
+        limit: Duration,
+    ) -> Result<(), EngineError> {
+        let table = OpenTable::open(source, secret)?;
+        let (found, info) = table.source_info(&source.from)?;
         self.columns = declared(&source.public, &found);
-        let inspection = held.check(Instant::now() + CHECK)?;
-        self.warnings.extend(about.warnings);
+        let inspection = table.check(Instant::now() + CHECK)?;
+        self.warnings.extend(info.warnings);
         let (people, kept) = (source.public.people(), source.public.rows());
         let most = people.map(|people| people.saturating_mul(kept));
         let there = inspection.map(|inspection| inspection.rows);
-        self.rows = self.rows.or(there).or(about.rows).or(most);
-        let mut usual = usual(&source.public);
-        usual.push(largest(&source.public));
+        self.rows = self.rows.or(there).or(info.rows).or(most);
+        let mut usual = usual_questions(&source.public);
+        usual.push(largest_question(&source.public));
         for (_, question) in &usual {
-            let ready = Ready::new(&held, question, Spend::Epsilon(1.0), None);
-            held.plan(ready.map_err(Failed::new)?.tabulation())?;
+            let prepared = PreparedQuestion::new(&table, question, Spend::Epsilon(1.0), None);
+            table.plan(prepared.map_err(EngineError::new)?.tabulation())?;
         }
         let largest = usual.pop();
         for (name, question) in usual {
-            let pace = pace(&held, name, &question)?;
-            self.problems.extend(self.late(&pace, limit));
+            let pace = measure_pace(&table, name, &question)?;
+            self.problems.extend(self.time_problem(&pace, limit));
             self.times.push(pace);
         }
         if let Some((name, question)) = largest {
-            match pace(&held, name.clone(), &question) {
+            match measure_pace(&table, name.clone(), &question) {
                 Ok(pace) => {
-                    self.warnings.extend(self.late(&pace, limit));
+                    self.warnings.extend(self.time_problem(&pace, limit));
                     self.times.push(pace);
                 }
-                Err(_) => self.warnings.push(format!("{name}: more than {} s", PATIENCE.as_secs())),
+                Err(_) => self.warnings.push(format!("{name}: more than {} s", MAX_WAIT.as_secs())),
             }
         }
         Ok(())
     }
 
-    /// What is to be said of a question that takes more than half of what it may.
-    fn late(&self, pace: &Pace, limit: Duration) -> Option<String> {
+    /// The problem with a question that takes more than half of the time limit, if there is one.
+    fn time_problem(&self, pace: &Pace, limit: Duration) -> Option<String> {
         let seconds = pace.seconds(self.rows?);
         (2.0 * seconds > limit.as_secs_f64()).then(|| {
             format!(
@@ -170,19 +177,19 @@ impl Examined {
     }
 }
 
-/// What the source says of what was declared.
-fn declared(public: &Table, found: &[Found]) -> Vec<(String, String)> {
+/// The declared columns with their types in the source.
+fn declared(public: &Table, found: &[SourceColumn]) -> Vec<(String, String)> {
     let names = public.columns().iter().map(|column| column.name.as_str()).chain(public.person());
     let kind = |name: &str| {
-        Found::named(found, name).map(|column| column.kind.clone()).unwrap_or_default()
+        SourceColumn::named(found, name).map(|column| column.kind.clone()).unwrap_or_default()
     };
     names.map(|name| (name.to_owned(), kind(name))).collect()
 }
 
-/// A question's name, and the question.
-type Named = (String, Question);
+/// A question with its name.
+type NamedQuestion = (String, Question);
 
-fn question(public: &Table, group: Vec<String>, list: Vec<Of>) -> Question {
+fn question(public: &Table, group: Vec<String>, list: Vec<AggregateKind>) -> Question {
     let aggregates = list.into_iter().map(|of| Aggregate { name: None, of }).collect();
     let table = public.name().to_owned();
     Question {
@@ -196,34 +203,36 @@ fn question(public: &Table, group: Vec<String>, list: Vec<Of>) -> Question {
     }
 }
 
-fn median(column: &str) -> Of {
-    Of::Quantiles { column: column.to_owned(), shares: vec![0.5], candidates: None }
+fn median(column: &str) -> AggregateKind {
+    AggregateKind::Quantiles { column: column.to_owned(), shares: vec![0.5], candidates: None }
 }
 
 fn numbers(public: &Table) -> Vec<&str> {
-    let numbers = public.columns().iter().filter(|column| matches!(column.kind, Kind::Number(_)));
+    let numbers =
+        public.columns().iter().filter(|column| matches!(column.kind, ColumnKind::Number(_)));
     numbers.map(|column| column.name.as_str()).collect()
 }
 
-/// Questions that everybody asks.
-fn usual(public: &Table) -> Vec<Named> {
-    let mut list = vec![("COUNT(*)".to_owned(), Of::Count)];
+/// Usual questions.
+fn usual_questions(public: &Table) -> Vec<NamedQuestion> {
+    let mut list = vec![("COUNT(*)".to_owned(), AggregateKind::Count)];
     if let Some(name) = numbers(public).first() {
-        list.push((format!("AVG({name})"), Of::Mean(Values::of(name))));
+        list.push((format!("AVG({name})"), AggregateKind::Mean(ClampedColumn::of(name))));
         list.push((format!("MEDIAN({name})"), median(name)));
     }
     list.into_iter().map(|(name, of)| (name, question(public, Vec::new(), vec![of]))).collect()
 }
 
-/// As many medians as may be asked at once, or counts, for as many groups.
-fn largest(public: &Table) -> Named {
+/// The question with the most aggregates (medians, or else counts) and the most groups.
+fn largest_question(public: &Table) -> NamedQuestion {
     let (numbers, most) = (numbers(public), MOST_AGGREGATES);
-    let list: Vec<Of> = match numbers.as_slice() {
-        [] => vec![Of::Count; most],
+    let list: Vec<AggregateKind> = match numbers.as_slice() {
+        [] => vec![AggregateKind::Count; most],
         numbers => numbers.iter().map(|name| median(name)).cycle().take(most).collect(),
     };
     let mut group = Vec::new();
-    for column in public.columns().iter().filter(|column| matches!(column.kind, Kind::Category(_)))
+    for column in
+        public.columns().iter().filter(|column| matches!(column.kind, ColumnKind::Category(_)))
     {
         group.push(column.name.clone());
         if question(public, group.clone(), list.clone()).check(public).is_err() {
@@ -235,25 +244,26 @@ fn largest(public: &Table) -> Named {
     (format!("{most} {what}{by}"), question(public, group, list))
 }
 
-/// How long a question takes about rows that the engine makes up.
-fn pace(held: &Held, name: String, question: &Question) -> Result<Pace, Failed> {
-    let few = took(held, question, FEW)?.min(took(held, question, FEW)?);
+/// Measures the time of a question on rows that the engine makes up.
+fn measure_pace(table: &OpenTable, name: String, question: &Question) -> Result<Pace, EngineError> {
+    let few = seconds_for(table, question, FEW)?.min(seconds_for(table, question, FEW)?);
     let (mut many, mut rows) = (few, FEW);
     for more in MANY {
-        (many, rows) = (took(held, question, more)?, more);
-        if many >= TELLING * few {
+        (many, rows) = (seconds_for(table, question, more)?, more);
+        if many >= MIN_RATIO * few {
             break;
         }
     }
     Ok(Pace::between(name, (FEW, few), (rows, many)))
 }
 
-/// Seconds until a question about so many rows that are made up is answered.
-fn took(held: &Held, question: &Question, rows: u64) -> Result<f64, Failed> {
-    let held = held.made_up(rows);
-    let ready = Ready::new(&held, question, Spend::Epsilon(1.0), None).map_err(Failed::new)?;
+/// The seconds that a question about made-up rows takes.
+fn seconds_for(table: &OpenTable, question: &Question, rows: u64) -> Result<f64, EngineError> {
+    let table = table.with_made_up_rows(rows);
+    let prepared = PreparedQuestion::new(&table, question, Spend::Epsilon(1.0), None)
+        .map_err(EngineError::new)?;
     let start = Instant::now();
-    held.count(&[ready.tabulation()], start + PATIENCE)?;
+    table.count(&[prepared.tabulation()], start + MAX_WAIT)?;
     Ok(start.elapsed().as_secs_f64())
 }
 
@@ -264,13 +274,13 @@ mod tests {
     #[test]
     fn a_pace_is_never_nothing() {
         let pace = |few, many| Pace::between(String::new(), (1_000, few), (5_000_000, many));
-        // 0.1 s, and 0.4 s for a million.
-        let told = pace(0.1004, 2.1);
-        assert!((told.seconds(1_000_000) - 0.5).abs() < 1e-9, "{told:?}");
-        // No longer, or even shorter, by chance: no more than all of it is the rows'.
+        // 0.1 s fixed, and 0.4 s for a million rows.
+        let measured = pace(0.1004, 2.1);
+        assert!((measured.seconds(1_000_000) - 0.5).abs() < 1e-9, "{measured:?}");
+        // The times do not differ, or by chance the larger table was faster: all of the time is attributed to the rows.
         for many in [0.9, 1.0, 1.9] {
-            let told = pace(1.0, many);
-            assert!((told.million - many / 5.0).abs() < 1e-9, "{told:?}");
+            let measured = pace(1.0, many);
+            assert!((measured.million - many / 5.0).abs() < 1e-9, "{measured:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A curator at work: what it is told when it starts, who may ask it what, and what it answers.
+//! The service: its configuration, its accounts, and the questions and sessions that it answers.
 
 mod accounts;
 mod config;
@@ -9,11 +9,11 @@ mod questions;
 mod request;
 mod sessions;
 
-pub use config::{Config, ConfigError, QueueSizes, Timing, Tls};
-pub use curator::{Curator, Kept, SetupError};
-pub use examine::{Examined, Pace, examine};
-pub use questions::Prepared;
+pub use config::{Config, ConfigError, QueueSizes, TimeLimits, Tls};
+pub use curator::{Curator, RegisteredTable, SetupError};
+pub use examine::{Pace, TableReport, examine};
+pub use questions::PreparedBatch;
 pub use request::{
-    Answer, Ask, Asking, Denied, Left, Opening, OwnAsking, OwnOpening, Pay, Priced, Standing,
-    Written,
+    AccountBalance, Answer, CostTarget, CuratorError, CustomSubmission, NewCustomSession,
+    NewSession, QuestionText, Quote, SessionInfo, SessionSubmission, Submission,
 };

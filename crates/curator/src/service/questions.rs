@@ -1,10 +1,13 @@
-//! Questions to a curator: priced, prepared, answered, rehearsed.
+//! Questions to the curator: priced, prepared, answered or rehearsed.
 
-use super::accounts::may_use;
-use super::curator::{Curator, Kept};
-use super::request::{Answer, Ask, Denied, Pay, Priced};
-use crate::answer::{self, Due, Number, Payer, Ready, Stages, Told, Unanswered, least, spend_in};
-use crate::engine::{Dummy, Failed, Held, Location};
+use super::accounts::check_may_use;
+use super::curator::{Curator, RegisteredTable};
+use super::request::{Answer, CostTarget, CuratorError, Quote, Submission};
+use crate::answer::{
+    self, AnswerError, BatchItem, Number, Payer, PreparedQuestion, StageTimes, StoredAnswer,
+    least_spend, spend_in_slot,
+};
+use crate::engine::{DummyTable, EngineError, Location, OpenTable};
 use crate::state::Bearer;
 use counterpoint_ledger::Hash;
 use counterpoint_questions::Spend;
@@ -13,207 +16,257 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
-/// Questions that were read and checked. Nothing is charged yet, and no data were looked at.
+/// Submissions that were read and checked. Nothing is charged yet, and no data were read.
 #[derive(Clone, Debug)]
-pub struct Prepared {
-    asks: Vec<Ask>,
-    /// The table and the question, for each that is legal.
-    ready: Vec<Result<(String, Ready), Denied>>,
+pub struct PreparedBatch {
+    submissions: Vec<Submission>,
+    /// For each submission its table's name and the prepared question, or the error.
+    questions: Vec<Result<(String, PreparedQuestion), CuratorError>>,
 }
 
 impl Curator {
-    /// What a question would cost, and whether it would be paid for. Nothing is written, and no data are looked at.
+    /// The price of a question, and whether the account can pay it now. Writes nothing and reads no data.
     ///
     /// # Errors
-    /// [`Denied`].
-    pub fn price(&self, asker: &Bearer, ask: &Ask) -> Result<Priced, Denied> {
-        let (kept, ready) = self.ready(asker, ask)?;
-        let payer = payer(asker, ask);
-        let price = answer::price_of(&self.pool, &kept.held, &ready, &payer)?;
-        let answered = answer::response(&self.pool, &ask.account, ready.key())?;
-        let half_widths = ready.half_widths(ask.confidence)?;
-        let (charge, refusal, spend) = (price.charge, price.refusal, ready.spend());
-        Ok(Priced { charge, refusal, spend, is_free: answered.is_some(), half_widths })
+    /// [`CuratorError`] if the question could not be asked.
+    pub fn price(&self, asker: &Bearer, submission: &Submission) -> Result<Quote, CuratorError> {
+        let (registered, prepared) = self.prepare_one(asker, submission)?;
+        let payer = payer(asker, submission);
+        let price = answer::price_question(&self.pool, &registered.table, &prepared, &payer)?;
+        let answered = answer::stored_response(&self.pool, &submission.account, prepared.key())?;
+        let half_widths = prepared.half_widths(submission.confidence)?;
+        let (charge, refusal, spend) = (price.charge, price.refusal, prepared.spend());
+        Ok(Quote { charge, refusal, spend, is_free: answered.is_some(), half_widths })
     }
 
-    /// Reads and checks questions. Nothing is charged, and no data are looked at.
+    /// Reads and checks questions. Charges nothing and reads no data.
     #[must_use]
-    pub fn prepare(&self, asker: &Bearer, asks: Vec<Ask>) -> Prepared {
-        let ready = asks.iter().map(|ask| {
-            let (kept, ready) = self.ready(asker, ask)?;
-            // Whatever could fail after a debit fails before it.
-            ready.half_widths(ask.confidence)?;
-            Ok((kept.held.public.name().to_owned(), ready))
+    pub fn prepare(&self, asker: &Bearer, submissions: Vec<Submission>) -> PreparedBatch {
+        let questions = submissions.iter().map(|submission| {
+            let (registered, prepared) = self.prepare_one(asker, submission)?;
+            // Every check that could fail after the debit runs before it.
+            prepared.half_widths(submission.confidence)?;
+            Ok((registered.table.public.name().to_owned(), prepared))
         });
-        Prepared { ready: ready.collect(), asks }
+        PreparedBatch { questions: questions.collect(), submissions }
     }
 
-    /// The engines that prepared questions are put to, unless they are stored.
+    /// The locations of the tables that a batch is about.
     #[must_use]
-    pub fn engines(&self, prepared: &Prepared) -> BTreeSet<Location> {
-        let tables = prepared.ready.iter().filter_map(|ready| ready.as_ref().ok());
-        let kept = tables.filter_map(|(table, _)| self.table(table));
-        kept.map(|kept| kept.location.clone()).collect()
+    pub fn engines(&self, batch: &PreparedBatch) -> BTreeSet<Location> {
+        let tables = batch.questions.iter().filter_map(|prepared| prepared.as_ref().ok());
+        let registered = tables.filter_map(|(table, _)| self.table(table));
+        registered.map(|registered| registered.location.clone()).collect()
     }
 
-    /// The answers to prepared questions, if no engine is needed for any of them: what is not refused is stored.
+    /// The answers to a batch if it needs no engine: every question has a stored answer or is refused. Otherwise
+    /// `None`.
     #[must_use]
-    pub fn remembered(
+    pub fn stored_answers(
         &self,
         asker: &Bearer,
-        prepared: &Prepared,
-    ) -> Option<Vec<Result<Answer, Denied>>> {
-        let due = self.due(asker, prepared);
-        let told = due.iter().map(|due| answer::remembered(&self.pool, due).transpose());
-        let told = told.collect::<Option<Vec<_>>>()?;
-        Some(outcomes(prepared, told))
+        batch: &PreparedBatch,
+    ) -> Option<Vec<Result<Answer, CuratorError>>> {
+        let items = self.batch_items(asker, batch);
+        let answers = items.iter().map(|item| answer::stored_answer(&self.pool, item).transpose());
+        let answers = answers.collect::<Option<Vec<_>>>()?;
+        Some(answers_in_order(batch, answers))
     }
 
-    /// Answers prepared questions, each as if it were asked alone and in this order: debited, run, drawn and stored, or stored
-    /// before. Those about one table are run together.
+    /// Answers a batch as if each question were asked alone, in this order. Questions without a stored answer are
+    /// debited, counted, drawn and stored; those about one table are counted together.
     ///
-    /// What becomes of each never depends on the data, but for the numbers of an answer.
+    /// The outcome of each question never depends on the data, except for the numbers of an answer.
     #[must_use]
     pub fn answer(
         &self,
         asker: &Bearer,
-        prepared: &Prepared,
-        stages: &Stages,
-    ) -> Vec<Result<Answer, Denied>> {
-        let due = self.due(asker, prepared);
-        let told = answer::tell_all(&self.pool, &due, self.timing.limit, stages);
-        let asks = prepared.asks.iter().zip(&prepared.ready).filter(|(_, ready)| ready.is_ok());
-        for (((ask, _), due), told) in asks.zip(&due).zip(&told) {
-            if told.as_ref().is_ok_and(|told| !told.is_repeated) {
-                self.texts.note(due.ready.key(), &ask.written.text());
+        batch: &PreparedBatch,
+        stages: &StageTimes,
+    ) -> Vec<Result<Answer, CuratorError>> {
+        let items = self.batch_items(asker, batch);
+        let answers = answer::answer_batch(&self.pool, &items, self.timing.limit, stages);
+        let submissions =
+            batch.submissions.iter().zip(&batch.questions).filter(|(_, prepared)| prepared.is_ok());
+        for (((submission, _), item), answer) in submissions.zip(&items).zip(&answers) {
+            if answer.as_ref().is_ok_and(|answer| !answer.is_repeated) {
+                self.texts.note(item.question.key(), &submission.question.text());
             }
         }
-        outcomes(prepared, told)
+        answers_in_order(batch, answers)
     }
 
-    /// Answers a question: prepared and answered.
+    /// Prepares and answers one question.
     ///
     /// # Errors
-    /// [`Denied`]; what it says never depends on the data.
-    pub fn ask(&self, asker: &Bearer, ask: &Ask) -> Result<Answer, Denied> {
-        let prepared = self.prepare(asker, vec![ask.clone()]);
-        let answered = self.answer(asker, &prepared, &Stages::default());
+    /// [`CuratorError`]. Its content never depends on the data.
+    pub fn ask(&self, asker: &Bearer, submission: &Submission) -> Result<Answer, CuratorError> {
+        let batch = self.prepare(asker, vec![submission.clone()]);
+        let answered = self.answer(asker, &batch, &StageTimes::default());
         answered
             .into_iter()
             .next()
-            .unwrap_or_else(|| Err(Denied::not_yours("account", &ask.account)))
+            .unwrap_or_else(|| Err(CuratorError::not_yours("account", &submission.account)))
     }
 
-    /// Those that are legal.
-    fn due<'a>(&'a self, asker: &'a Bearer, prepared: &'a Prepared) -> Vec<Due<'a>> {
-        let both = prepared.asks.iter().zip(&prepared.ready);
-        let legal = both.filter_map(|(ask, ready)| {
-            let (table, ready) = ready.as_ref().ok()?;
-            Some(Due { held: &self.table(table)?.held, ready, payer: payer(asker, ask) })
+    /// The legal questions of a batch, with their tables and payers.
+    fn batch_items<'a>(
+        &'a self,
+        asker: &'a Bearer,
+        batch: &'a PreparedBatch,
+    ) -> Vec<BatchItem<'a>> {
+        let both = batch.submissions.iter().zip(&batch.questions);
+        let legal = both.filter_map(|(submission, prepared)| {
+            let (table, prepared) = prepared.as_ref().ok()?;
+            Some(BatchItem {
+                table: &self.table(table)?.table,
+                question: prepared,
+                payer: payer(asker, submission),
+            })
         });
         legal.collect()
     }
 
-    /// Answers a question from rows that are made up from what is public. Nothing is charged or stored, and no data are
-    /// looked at; noise is drawn as it would be.
+    /// Answers a question from made-up rows. Charges and stores nothing, and reads no data; the noise is drawn as in an
+    /// answer.
     ///
     /// # Errors
-    /// [`Denied`], for what would be no question about the table either.
-    pub fn rehearse(&self, asker: &Bearer, ask: &Ask) -> Result<Vec<Number>, Denied> {
-        let (kept, question, spend) = self.costed(asker, ask)?;
-        let failed = |error| Denied::from(Unanswered::Dummy(error));
-        let dummy = self.dummy(&kept.held).map_err(failed)?;
-        let ready = self.ready_for(ask, (&dummy.held, &question, spend))?;
+    /// [`CuratorError`] if the question is not legal about the table itself either.
+    pub fn rehearse(
+        &self,
+        asker: &Bearer,
+        submission: &Submission,
+    ) -> Result<Vec<Number>, CuratorError> {
+        let (registered, question, spend) = self.resolve_cost(asker, submission)?;
+        let failed = |error| CuratorError::from(AnswerError::Dummy(error));
+        let dummy = self.dummy(&registered.table).map_err(failed)?;
+        let prepared = self.prepare_for(submission, (&dummy.table, &question, spend))?;
         let deadline = Instant::now() + self.timing.limit;
-        let drawn = answer::rehearsed(&dummy.held, &ready, deadline).map_err(failed)?;
-        let measured = (ready.checked(), ready.measured());
-        Ok(answer::numbers(&drawn, measured, ask.confidence)?)
+        let drawn =
+            answer::draw_without_charge(&dummy.table, &prepared, deadline).map_err(failed)?;
+        let measurements = (prepared.checked(), prepared.measurements());
+        Ok(answer::numbers(&drawn, measurements, submission.confidence)?)
     }
 
-    fn dummy(&self, held: &Held) -> Result<Arc<Dummy>, Failed> {
+    fn dummy(&self, table: &OpenTable) -> Result<Arc<DummyTable>, EngineError> {
         let mut dummies = self.dummies.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(made) = dummies.get(held.public.name()) {
+        if let Some(made) = dummies.get(table.public.name()) {
             return Ok(Arc::clone(made));
         }
-        let made = Arc::new(Dummy::of(&held.public)?);
-        dummies.insert(held.public.name().to_owned(), Arc::clone(&made));
+        let made = Arc::new(DummyTable::of(&table.public)?);
+        dummies.insert(table.public.name().to_owned(), Arc::clone(&made));
         Ok(made)
     }
 
-    /// The table of a question, and the question ready to be asked of it.
-    fn ready(&self, asker: &Bearer, ask: &Ask) -> Result<(&Kept, Ready), Denied> {
-        let (kept, question, spend) = self.costed(asker, ask)?;
-        let ready = self.ready_for(ask, (&kept.held, &question, spend))?;
-        Ok((kept, ready))
+    /// Prepares one question and returns it with its table.
+    fn prepare_one(
+        &self,
+        asker: &Bearer,
+        submission: &Submission,
+    ) -> Result<(&RegisteredTable, PreparedQuestion), CuratorError> {
+        let (registered, question, spend) = self.resolve_cost(asker, submission)?;
+        let prepared = self.prepare_for(submission, (&registered.table, &question, spend))?;
+        Ok((registered, prepared))
     }
 
-    /// A question ready to be asked, with the count of another slot if its own slot says so.
-    fn ready_for(
+    /// Prepares a question for a table. If its slot shares the count of another slot, the count is prepared too.
+    fn prepare_for(
         &self,
-        ask: &Ask,
-        (held, question, spend): (&Held, &Question, Spend),
-    ) -> Result<Ready, Denied> {
-        let (Pay::Slot(slot), Spend::Style(_)) = (&ask.pay, spend) else {
-            return Ok(Ready::new(held, question, spend, slot(&ask.pay))?.at(ask.confidence)?);
+        submission: &Submission,
+        (table, question, spend): (&OpenTable, &Question, Spend),
+    ) -> Result<PreparedQuestion, CuratorError> {
+        let (CostTarget::Slot(slot), Spend::Style(_)) = (&submission.cost, spend) else {
+            return Ok(PreparedQuestion::new(table, question, spend, slot(&submission.cost))?
+                .at_confidence(submission.confidence)?);
         };
-        let declared = |slot: &str| self.pool.with(|ledger| ledger.declared(&ask.account, slot));
+        let declared =
+            |slot: &str| self.pool.with(|ledger| ledger.slot_release(&submission.account, slot));
         let shared = match declared(slot)?.shared_count() {
             Some(count) => Some((declared(&count)?, count)),
             None => None,
         };
         let shared = shared.as_ref().map(|(declared, count)| (count.as_str(), declared));
-        Ok(Ready::in_slot(held, (question.check(&held.public)?, spend), slot, shared)?)
+        Ok(PreparedQuestion::in_slot(table, (question.check(&table.public)?, spend), slot, shared)?)
     }
 
-    /// The table of a question, the question, and what it may spend.
-    fn costed(&self, asker: &Bearer, ask: &Ask) -> Result<(&Kept, Question, Spend), Denied> {
-        may_use(asker, &ask.account)?;
-        let question = self.read(&ask.written)?;
-        let kept = self.kept(&question.table)?;
-        self.pays(&ask.account, kept)?;
-        let spend = match &ask.pay {
-            Pay::Epsilon(epsilon) => Spend::Epsilon(*epsilon),
-            Pay::Rho(rho) => Spend::Rho(*rho),
-            Pay::Slot(slot) => {
-                let declared = self.pool.with(|ledger| ledger.declared(&ask.account, slot))?;
-                spend_in(slot, &declared, &question.check(&kept.held.public)?)?
+    /// The table of a question, the question in the algebra, and the privacy loss that it may spend.
+    fn resolve_cost(
+        &self,
+        asker: &Bearer,
+        submission: &Submission,
+    ) -> Result<(&RegisteredTable, Question, Spend), CuratorError> {
+        check_may_use(asker, &submission.account)?;
+        let question = self.read(&submission.question)?;
+        let registered = self.registered_table(&question.table)?;
+        self.check_pays(&submission.account, registered)?;
+        let spend = match &submission.cost {
+            CostTarget::Epsilon(epsilon) => Spend::Epsilon(*epsilon),
+            CostTarget::Rho(rho) => Spend::Rho(*rho),
+            CostTarget::Slot(slot) => {
+                let declared =
+                    self.pool.with(|ledger| ledger.slot_release(&submission.account, slot))?;
+                spend_in_slot(slot, &declared, &question.check(&registered.table.public)?)?
             }
-            Pay::Error(error) => {
-                let concentrated = self.goes_by_rho(&ask.account)?;
-                least(&kept.held, &question, (*error, ask.confidence), concentrated)?
+            CostTarget::Error(error) => {
+                let concentrated = self.uses_rho(&submission.account)?;
+                least_spend(
+                    &registered.table,
+                    &question,
+                    (*error, submission.confidence),
+                    concentrated,
+                )?
             }
         };
-        Ok((kept, question, spend))
+        Ok((registered, question, spend))
     }
 }
 
-/// What became of each question, in their order. There is one told for each that is legal.
-fn outcomes(
-    prepared: &Prepared,
-    told: Vec<Result<Told, Unanswered>>,
-) -> Vec<Result<Answer, Denied>> {
-    let mut told = told.into_iter();
-    let one = |(ask, ready): (&Ask, &Result<(String, Ready), Denied>)| {
-        let (_, ready) = ready.as_ref().map_err(Denied::clone)?;
-        shown(&told.next().ok_or_else(|| Denied::not_yours("table", &ask.account))??, ready, ask)
+/// The answer or error of each submission, in order. `answers` has one element for each legal question.
+fn answers_in_order(
+    batch: &PreparedBatch,
+    answers: Vec<Result<StoredAnswer, AnswerError>>,
+) -> Vec<Result<Answer, CuratorError>> {
+    let mut answers = answers.into_iter();
+    let one = |(submission, prepared): (
+        &Submission,
+        &Result<(String, PreparedQuestion), CuratorError>,
+    )| {
+        let (_, prepared) = prepared.as_ref().map_err(CuratorError::clone)?;
+        answer_of(
+            &answers
+                .next()
+                .ok_or_else(|| CuratorError::not_yours("table", &submission.account))??,
+            prepared,
+            submission,
+        )
     };
-    prepared.asks.iter().zip(&prepared.ready).map(one).collect()
+    batch.submissions.iter().zip(&batch.questions).map(one).collect()
 }
 
-fn shown(told: &Told, ready: &Ready, ask: &Ask) -> Result<Answer, Denied> {
-    let numbers = told.numbers(ready, ask.confidence)?;
-    let (charge, entry) = (told.charge.clone(), told.entry);
-    Ok(Answer { numbers, charge, entry, is_repeated: told.is_repeated, ran: told.ran })
+fn answer_of(
+    stored: &StoredAnswer,
+    prepared: &PreparedQuestion,
+    submission: &Submission,
+) -> Result<Answer, CuratorError> {
+    let numbers = stored.numbers(prepared, submission.confidence)?;
+    let (charge, entry) = (stored.charge.clone(), stored.entry);
+    Ok(Answer {
+        numbers,
+        charge,
+        entry,
+        is_repeated: stored.is_repeated,
+        engine_ran: stored.engine_ran,
+    })
 }
 
-fn slot(pay: &Pay) -> Option<&str> {
-    match pay {
-        Pay::Slot(slot) => Some(slot),
+fn slot(cost: &CostTarget) -> Option<&str> {
+    match cost {
+        CostTarget::Slot(slot) => Some(slot),
         _ => None,
     }
 }
 
-fn payer<'a>(asker: &'a Bearer, ask: &'a Ask) -> Payer<'a> {
-    let alias = ask.key.as_ref().map(|key| Hash::of(key.as_bytes()));
-    Payer { account: &ask.account, analyst: Some(&asker.name), alias }
+fn payer<'a>(asker: &'a Bearer, submission: &'a Submission) -> Payer<'a> {
+    let alias = submission.key.as_ref().map(|key| Hash::of(key.as_bytes()));
+    Payer { account: &submission.account, analyst: Some(&asker.name), alias }
 }

@@ -1,23 +1,23 @@
-//! What is asked of a curator, and what comes back.
+//! The submissions of analysts to the curator, and the curator's results.
 
-use crate::answer::{Number, Unanswered};
-use crate::session::table::{Declared, Runs};
+use crate::answer::{AnswerError, Number};
+use crate::session::table::{SessionMechanism, SessionSpec};
 use counterpoint_ledger::{LedgerError, Refusal};
 use counterpoint_questions::question::Question;
-use counterpoint_questions::{Illegal, Spend};
+use counterpoint_questions::{QuestionError, Spend};
 use counterpoint_wire::ledger::{AccountStatus, Cost};
 
-/// A question as it is written.
+/// The text of a question.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Written {
-    /// As SQL.
+pub enum QuestionText {
+    /// SQL.
     Sql(String),
-    /// As the algebra.
+    /// The algebra, as in JSON.
     Question(Box<Question>),
 }
 
-impl Written {
-    /// What is noted of it for the owner.
+impl QuestionText {
+    /// The text that is noted for the owner's history.
     pub(super) fn text(&self) -> String {
         match self {
             Self::Sql(sql) => sql.clone(),
@@ -26,184 +26,184 @@ impl Written {
     }
 }
 
-/// What an answer is to cost, or to be.
+/// The requested cost of an answer, or the requested error.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Pay {
-    /// So much pure differential privacy.
+pub enum CostTarget {
+    /// An epsilon of pure differential privacy.
     Epsilon(f64),
-    /// So much zero-concentrated differential privacy.
+    /// A rho of zero-concentrated differential privacy.
     Rho(f64),
-    /// What a slot of the account's plan declares.
+    /// The size of this slot of the account's plan.
     Slot(String),
-    /// As little as gives every number this half-width.
+    /// The least cost at which every number has at most this half-width.
     Error(f64),
 }
 
-/// What is asked.
+/// A question as an analyst submits it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ask {
+pub struct Submission {
     /// The account that pays.
     pub account: String,
-    /// The question.
-    pub written: Written,
-    /// What it may cost.
-    pub pay: Pay,
-    /// The confidence of intervals, and of an error that is asked for.
+    /// The question's text.
+    pub question: QuestionText,
+    /// The requested cost or error.
+    pub cost: CostTarget,
+    /// The confidence of the intervals, and of a requested error.
     pub confidence: f64,
-    /// The asker's own key for the question. From the debit on it stands for that question, and for no other.
+    /// The asker's own key for the question. From the debit on the key stands for this question alone.
     pub key: Option<String>,
 }
 
-/// Why something was not done.
+/// A request to the curator failed.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Denied {
-    /// The asker has no business with it. It does not tell what there is.
-    #[error("{what} {name:?} is not yours, or not there")]
+pub enum CuratorError {
+    /// The account, mechanism or session is not the asker's. The error does not reveal if it exists.
+    #[error("{what} {name:?} does not exist, or is not yours")]
     NotYours {
-        /// What it is.
+        /// The kind of thing.
         what: &'static str,
-        /// Its name.
+        /// The thing's name.
         name: String,
     },
-    /// Not answered.
+    /// The question was not answered.
     #[error(transparent)]
-    Unanswered(#[from] Unanswered),
+    Unanswered(#[from] AnswerError),
 }
 
-impl Denied {
+impl CuratorError {
     pub(super) fn not_yours(what: &'static str, name: &str) -> Self {
         Self::NotYours { what, name: name.chars().take(100).collect() }
     }
 }
 
-impl From<Illegal> for Denied {
-    fn from(error: Illegal) -> Self {
+impl From<QuestionError> for CuratorError {
+    fn from(error: QuestionError) -> Self {
         Self::Unanswered(error.into())
     }
 }
 
-impl From<LedgerError> for Denied {
+impl From<LedgerError> for CuratorError {
     fn from(error: LedgerError) -> Self {
         Self::Unanswered(error.into())
     }
 }
 
-/// What a question would cost.
+/// The price of a question.
 #[derive(Clone, Debug)]
-pub struct Priced {
-    /// What it would cost.
+pub struct Quote {
+    /// The cost that asking would debit.
     pub charge: Cost,
-    /// Whose budget is too short for it, if one is.
+    /// The budget that is too small for the cost, if one is.
     pub refusal: Option<Refusal>,
-    /// What it may spend.
+    /// The privacy loss that the answer may spend.
     pub spend: Spend,
-    /// Whether it was answered before, so that it would cost nothing.
+    /// True if the question has a stored answer, so that asking costs nothing.
     pub is_free: bool,
-    /// For each aggregate its name, and the half-width that all data have, for as many rows as the table says, if that is
-    /// public or does not matter; in ranks for quantiles.
+    /// The name and half-width of each aggregate, for the table's number of people; `None` if it depends on a number
+    /// that is not public. In ranks for quantiles.
     pub half_widths: Vec<(String, Option<f64>)>,
 }
 
-/// An answer.
+/// An answer for an analyst.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The numbers.
+    /// The numbers, with intervals.
     pub numbers: Vec<Number>,
-    /// What this call debited; `None` if nothing.
+    /// The cost that this call debited; `None` if it debited nothing.
     pub charge: Option<Cost>,
-    /// The ledger's entry.
+    /// The number of the ledger's entry that stored or charged the answer.
     pub entry: Option<u64>,
-    /// Whether it had been answered before.
+    /// True if the answer had been stored before.
     pub is_repeated: bool,
-    /// Whether the engine was asked.
-    pub ran: bool,
+    /// True if this call ran the engine.
+    pub engine_ran: bool,
 }
 
-/// A session that is to be opened.
+/// A session to be opened, of a built-in mechanism.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Opening {
+pub struct NewSession {
     /// The account that pays.
     pub account: String,
-    /// What the asker calls it.
+    /// The asker's key for the session.
     pub key: String,
-    /// The table that it is about.
+    /// The table that the session is about.
     pub table: String,
-    /// What is declared.
-    pub declared: Declared,
-    /// The slot that it opens, in a plan account.
+    /// The session's mechanism and its parameters.
+    pub spec: SessionSpec,
+    /// The slot that pays, in a plan account.
     pub slot: Option<String>,
 }
 
-/// A session of the asker's.
+/// A session of an analyst.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
+pub struct SessionInfo {
     /// The account that paid.
     pub account: String,
-    /// What the asker calls it.
+    /// The asker's key for the session.
     pub key: String,
-    /// The table that it is about.
+    /// The table that the session is about.
     pub table: String,
-    /// What was declared.
-    pub declared: Runs,
-    /// The ledger's entry that began it.
+    /// The mechanism that the session runs.
+    pub mechanism: SessionMechanism,
+    /// The number of the ledger's entry that began the session.
     pub begun: u64,
-    /// How many answers it has given.
+    /// The number of answers that the session has given.
     pub answered: u64,
-    /// Whether it gives no more.
+    /// True if the session gives no more answers.
     pub is_over: bool,
 }
 
-/// A question to a session.
+/// A question to a session of a built-in mechanism, as an analyst submits it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asking {
+pub struct SessionSubmission {
     /// The account that paid.
     pub account: String,
-    /// What the asker calls the session.
+    /// The asker's key for the session.
     pub key: String,
-    /// What the asker calls the question.
+    /// The asker's name for the question.
     pub name: String,
-    /// The question.
-    pub written: Written,
-    /// The guess that is checked.
+    /// The question's text.
+    pub question: QuestionText,
+    /// The guess to check, for guess-and-check.
     pub guess: Option<f64>,
-    /// What it costs of a sequence.
+    /// The cost to spend, for a sequence.
     pub spend: Option<Spend>,
 }
 
-/// A session of a registered mechanism that is to be opened.
+/// A session to be opened, of a mechanism that the owner registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OwnOpening {
+pub struct NewCustomSession {
     /// The account that pays.
     pub account: String,
-    /// What the asker calls it.
+    /// The asker's key for the session.
     pub key: String,
-    /// The table that it is about.
+    /// The table that the session is about.
     pub table: String,
     /// The mechanism's name.
     pub mechanism: String,
-    /// The slot that it opens, in a plan account.
+    /// The slot that pays, in a plan account.
     pub slot: Option<String>,
 }
 
-/// A question to a session of a registered mechanism.
+/// A question to a session of a registered mechanism, as an analyst submits it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OwnAsking {
+pub struct CustomSubmission {
     /// The account that paid.
     pub account: String,
-    /// What the asker calls the session.
+    /// The asker's key for the session.
     pub key: String,
-    /// What the asker calls the question.
+    /// The asker's name for the question.
     pub name: String,
     /// The question, as JSON.
     pub question: String,
 }
 
-/// What is left of an account for somebody.
+/// The balance of an account for one analyst.
 #[derive(Clone, Debug)]
-pub struct Left {
-    /// The account as the ledger has it, with the asker's quota alone.
+pub struct AccountBalance {
+    /// The account's status in the ledger, with the analyst's quota alone.
     pub status: AccountStatus,
-    /// About how many more questions of such a cost.
+    /// The approximate number of further questions of the given cost.
     pub more: Option<u64>,
 }

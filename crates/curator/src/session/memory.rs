@@ -1,56 +1,56 @@
 //! Sessions about data in memory.
 
-use super::steps::{Opened, answered, drawn_by_ours, opened};
-use crate::charge::{Bill, Error, Shown, text};
+use super::steps::{SessionReceipt, answer_step, open_session, pending_answer};
+use crate::charge::{Bill, Error, StoredReply, text};
 use counterpoint_ledger::{Head, Ledger};
-use counterpoint_mechanisms::{Data, Interactive, Question};
+use counterpoint_mechanisms::{Data, InteractiveMechanism, SessionQuery};
 
-/// Opens a session, and debits all of it. If the bill's key was opened before with the same
-/// declaration it is that session, as it is now: nothing is charged and nothing drawn again.
+/// Opens a session and debits all of it. If the bill's key was opened before with the same declaration, returns that
+/// session as it is now: nothing is charged or drawn again.
 ///
 /// # Errors
-/// [`Error`]; what fails after the debit stays charged, and may be tried again.
+/// [`Error`]; a failure after the debit leaves the session charged, and opening it may be tried again.
 pub fn open(
     ledger: &mut Ledger,
     bill: &Bill<'_>,
-    declared: &Interactive,
+    declared: &InteractiveMechanism,
     data: &Data,
-) -> Result<Opened, Error> {
+) -> Result<SessionReceipt, Error> {
     let protocol = declared.under(data.relation())?;
-    opened(ledger, bill, &protocol, &text::write(declared)?, data.part())
+    open_session(ledger, bill, &protocol, &text::write(declared)?, data.part())
 }
 
-/// Asks an open session. `name` is the caller's for this question, in the session: asked again
-/// under it, the same question gets the same answer.
+/// Asks an open session. `name` is the caller's name for this question in the session: the same question asked again
+/// under it gets the same answer.
 ///
 /// # Errors
-/// [`Error`]; nothing was shown, and the session is as before, unless there was no randomness:
-/// then it has ended.
+/// [`Error`]; nothing is shown, and the session stays as it was. Only a failure of the source of randomness ends it.
 pub fn ask(
     ledger: &mut Ledger,
     place: (&str, &str),
     name: &str,
-    question: &Question,
+    question: &SessionQuery,
     data: &Data,
-) -> Result<Shown, Error> {
-    if let Question::Measure(recipe) = question {
-        text::fits(recipe)?;
+) -> Result<StoredReply, Error> {
+    if let SessionQuery::Measure(recipe) = question {
+        text::check_answer_fits(recipe)?;
     }
-    let asked = (name, text::digest(question)?);
-    let stored = answered(ledger, place, asked, data.part(), |declaration, state| {
-        let drawn = || {
-            let declared: Interactive = text::read("a session's declaration", declaration)?;
+    let question_id = (name, text::digest(question)?);
+    let stored = answer_step(ledger, place, question_id, data.part(), |declaration, state| {
+        let draw = || {
+            let declared: InteractiveMechanism =
+                text::read("a session's declaration", declaration)?;
             Ok(declared.under(data.relation())?.answer(data, state, question))
         };
-        drawn_by_ours::<Error>(drawn())
+        pending_answer::<Error>(draw())
     });
-    Shown::of(stored?, None)
+    StoredReply::of(stored?, None)
 }
 
-/// Ends a session for good. It is not refunded.
+/// Ends a session for good. Nothing is refunded.
 ///
 /// # Errors
 /// [`Error::Ledger`] if there is no such session.
 pub fn close(ledger: &mut Ledger, (account, key): (&str, &str)) -> Result<Head, Error> {
-    Ok(ledger.end(account, key)?)
+    Ok(ledger.end_session(account, key)?)
 }

@@ -1,12 +1,12 @@
-//! Mechanisms that are held open: debited in full when they are opened, each answer stored with the state after it before it is
-//! shown.
+//! Sessions: interactive mechanisms that are debited in full when they are opened. Each answer is stored together with
+//! the next state before it is shown.
 
 mod memory;
-mod own;
+mod custom;
 mod steps;
 pub mod table;
 
+pub use custom::{CustomMechanism, DataScope, Step, ask_custom, open_custom};
 pub use memory::{ask, close, open};
-pub use own::{About, Own, Step, ask_own, open_own};
-pub use steps::{Opened, Reach, Unfinished};
-pub use table::Registered;
+pub use steps::{LedgerAccess, SessionReceipt, StepError};
+pub use table::RegisteredMechanism;

@@ -1,4 +1,4 @@
-//! Files that nobody but their owner can read.
+//! Files that only their owner can read.
 
 use super::TokenError;
 use rusqlite::{Connection, ErrorCode};
@@ -7,10 +7,10 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long a connection waits for the locks of others.
+/// The longest wait for the locks of other connections.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 
-/// Opens a private SQLite file with a write-ahead log and runs `schema` on it; makes the file if there is none.
+/// Opens a private SQLite file with a write-ahead log and runs `schema` on it. Creates the file if it does not exist.
 pub(super) fn open_private(file: &Path, schema: &str) -> Result<Connection, TokenError> {
     let named = |error: &dyn std::fmt::Display| {
         TokenError::Database(format!("{}: {error}", file.display()))
@@ -19,7 +19,7 @@ pub(super) fn open_private(file: &Path, schema: &str) -> Result<Connection, Toke
     let connection = Connection::open(file).map_err(|error| named(&error))?;
     connection.busy_timeout(LOCK_WAIT).map_err(|error| named(&error))?;
     let deadline = Instant::now() + LOCK_WAIT;
-    // Two connections that switch to the log at once could wait for each other, so SQLite does not wait and fails one of them.
+    // Two connections that switch to the log at once could deadlock, so SQLite fails one of them without waiting.
     while let Err(error) = connection
         .execute_batch("PRAGMA journal_mode = WAL")
         .and_then(|()| connection.execute_batch(schema))
@@ -32,8 +32,8 @@ pub(super) fn open_private(file: &Path, schema: &str) -> Result<Connection, Toke
     Ok(connection)
 }
 
-/// Gives a file, and what SQLite keeps beside it, mode 600. A new file has it from its creation on, and SQLite gives log and
-/// index the mode of the database. Files that are there are never opened: closing one would drop SQLite's locks.
+/// Sets mode 600 on a file and on SQLite's files beside it. A new file has the mode from its creation, and SQLite gives
+/// log and index the database's mode. Existing files are never opened, as closing one would drop SQLite's locks.
 #[cfg(unix)]
 fn keep_private(file: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -46,7 +46,7 @@ fn keep_private(file: &Path) -> std::io::Result<()> {
     for end in ["", "-wal", "-shm"] {
         let mut name = file.as_os_str().to_owned();
         name.push(end);
-        // Log and index may be gone by now, or not be there.
+        // Log and index may be absent.
         let Ok(metadata) = std::fs::metadata(&name) else { continue };
         if metadata.permissions().mode() & 0o077 == 0 {
             continue;

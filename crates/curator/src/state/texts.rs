@@ -1,4 +1,4 @@
-//! The texts of questions that were answered, for the owner's history. The ledger itself holds only their hashes.
+//! The texts of answered questions, for the owner's history. The ledger itself holds only their hashes.
 
 use super::private::open_private;
 use super::tokens::TokenError;
@@ -6,25 +6,26 @@ use rusqlite::{Connection, params};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// Longer texts are cut.
+/// The longest text, in characters; longer ones are cut.
 const MOST_LETTERS: usize = 4000;
 
-/// The last text is lost if the machine stops: then its hash is what is left. Nothing waits for the disk.
+/// Writes do not wait for the disk. If the machine stops, the last texts may be lost and only their hashes remain.
 const SCHEMA: &str = "
     PRAGMA synchronous = NORMAL;
     CREATE TABLE IF NOT EXISTS question (key TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT, WITHOUT ROWID;
 ";
 
 /// The texts, in the file of the tokens.
-pub(crate) struct Texts(Mutex<Connection>);
+pub(crate) struct QuestionLog(Mutex<Connection>);
 
-impl Texts {
-    /// Opens them.
+impl QuestionLog {
+    /// Opens the texts in a file.
     pub(crate) fn open(file: &Path) -> Result<Self, TokenError> {
         Ok(Self(Mutex::new(open_private(file, SCHEMA)?)))
     }
 
-    /// Notes what a key of the ledger stands for. What fails is not noted, and stops no answer.
+    /// Notes the text of the question with this ledger key. A failure is ignored, so that it does not prevent an
+    /// answer.
     pub(crate) fn note(&self, key: &str, text: &str) {
         let text: String = text.chars().take(MOST_LETTERS).collect();
         let connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -32,7 +33,7 @@ impl Texts {
         let _ = connection.execute(sql, params![key, text]);
     }
 
-    /// At most so many of them, with the ledger's keys: those after a key, in the order of the keys.
+    /// Pairs of ledger key and text: at most `most` of them, after a key, ordered by key.
     pub(crate) fn page(&self, after: &str, most: u64) -> Result<Vec<(String, String)>, TokenError> {
         let connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let sql = "SELECT key, text FROM question WHERE key > ?1 ORDER BY key LIMIT ?2";

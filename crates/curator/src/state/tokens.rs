@@ -1,4 +1,4 @@
-//! Who may ask: tokens of 256 bits, of which hashes are kept; and the secret that the curator keeps.
+//! Tokens of 256 bits, stored as hashes, and the curator's secret.
 
 use super::private::open_private;
 use counterpoint_ledger::Hash;
@@ -8,20 +8,20 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What a token is for.
+/// The rights of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Sees tables, accounts and spending, opens accounts, and makes the tokens of others.
+    /// Sees tables, accounts and spending, opens accounts, and creates tokens for others.
     Owner,
-    /// Asks.
+    /// Asks questions.
     Analyst,
-    /// Sees the history, and verifies it.
+    /// Sees and verifies the history.
     Auditor,
 }
 
 impl Role {
-    /// Its name.
+    /// The role's name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -31,34 +31,34 @@ impl Role {
         }
     }
 
-    /// The role of that name.
+    /// The role with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         [Self::Owner, Self::Analyst, Self::Auditor].into_iter().find(|role| role.name() == name)
     }
 }
 
-/// Why a token was not made, found or revoked.
+/// A token was not created, found or revoked.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {
     /// The file failed.
     #[error("{0}")]
     Database(String),
-    /// There is no randomness to be had.
-    #[error("there is no randomness to be had")]
+    /// The source of randomness failed.
+    #[error("the source of randomness failed")]
     Randomness,
-    /// Something that cannot be.
+    /// A value is illegal.
     #[error("{what} is {value:?}; legal: {legal}")]
     Value {
-        /// What it is.
+        /// The name of the value.
         what: &'static str,
-        /// Its value, cut short if long.
+        /// The value, cut short if it is long.
         value: String,
-        /// What is legal.
+        /// The legal values.
         legal: &'static str,
     },
-    /// A row that was not written here.
+    /// A row was not written by this program.
     #[error("the tokens cannot be read; legal: what this program stored")]
     Unreadable,
 }
@@ -69,38 +69,38 @@ impl From<rusqlite::Error> for TokenError {
     }
 }
 
-/// Whoever has a token.
+/// The bearer of a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Bearer {
     /// The token's number, by which it is listed and revoked.
     pub id: i64,
-    /// What it is for.
+    /// The rights of the token.
     pub role: Role,
-    /// Whose it is.
+    /// The bearer's name.
     pub name: String,
-    /// The accounts that an analyst may ask.
+    /// The accounts that an analyst may use.
     pub accounts: Vec<String>,
-    /// When it was made, in Unix seconds.
+    /// The time of creation, in Unix seconds.
     pub created: i64,
-    /// When it was revoked.
+    /// The time of revocation, in Unix seconds.
     pub revoked: Option<i64>,
 }
 
-/// Every token, in a file.
+/// The tokens, in a file.
 #[derive(Debug)]
 pub struct Tokens {
     connection: Mutex<Connection>,
 }
 
-/// What a token's text begins with, so that it is known where it turns up.
+/// The prefix of every token, by which leaked tokens can be recognised.
 const PREFIX: &str = "cpt_";
-/// The longest name, and the most accounts.
+/// The longest name, and the largest number of accounts.
 const MOST_NAME: usize = 100;
 const MOST_ACCOUNTS: usize = 100;
 
 const COLUMNS: &str = "SELECT id, role, name, accounts, created, revoked FROM token";
 
-/// Revoking waits for the disk, and numbers are not given twice.
+/// Revocation waits for the disk, and numbers are not reused.
 const SCHEMA: &str = "
     PRAGMA synchronous = FULL;
     CREATE TABLE IF NOT EXISTS token (
@@ -110,10 +110,10 @@ const SCHEMA: &str = "
 ";
 
 impl Tokens {
-    /// Opens them, or makes a place for them that nobody but its owner can read.
+    /// Opens the tokens in a file, or creates a file that only its owner can read.
     ///
     /// # Errors
-    /// [`TokenError::Database`] if it cannot be opened.
+    /// [`TokenError::Database`] if the file cannot be opened.
     pub fn open(file: &Path) -> Result<Self, TokenError> {
         let connection = open_private(file, SCHEMA)?;
         Ok(Self { connection: Mutex::new(connection) })
@@ -123,7 +123,7 @@ impl Tokens {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a token. Its text is shown this once.
+    /// Creates a token and returns its text, which is not stored.
     ///
     /// # Errors
     /// [`TokenError`].
@@ -155,7 +155,7 @@ impl Tokens {
         Ok(token)
     }
 
-    /// Whose a token is, if it is valid now.
+    /// Finds the bearer of a token, if the token is valid now.
     ///
     /// # Errors
     /// [`TokenError::Database`].
@@ -178,7 +178,7 @@ impl Tokens {
         self.page(0, u64::MAX)
     }
 
-    /// At most so many tokens with higher numbers, in order, without their texts.
+    /// Lists at most `most` tokens with higher numbers, in order, without their texts.
     ///
     /// # Errors
     /// [`TokenError::Database`].
@@ -191,7 +191,7 @@ impl Tokens {
         rows.map(|row| row?).collect()
     }
 
-    /// The token of a number, revoked or not.
+    /// The token with this number, revoked or not.
     ///
     /// # Errors
     /// [`TokenError::Database`].
@@ -201,7 +201,7 @@ impl Tokens {
         statement.query_row([id], bearer).optional()?.transpose()
     }
 
-    /// Revokes a token, from now on. `false` if there is none that could be.
+    /// Revokes a token at once. Returns false if there is no such token, or it was revoked before.
     ///
     /// # Errors
     /// [`TokenError::Database`].
@@ -210,7 +210,7 @@ impl Tokens {
         Ok(self.connection().execute(sql, [now(), id])? > 0)
     }
 
-    /// The secret that decides which rows of a person are used, made once.
+    /// The secret that decides which rows of a person are used. It is created once.
     ///
     /// # Errors
     /// [`TokenError`].
@@ -226,7 +226,7 @@ impl Tokens {
     }
 }
 
-/// A name that ledgers take, too.
+/// True if a name is legal for ledgers, too.
 fn is_word(text: &str) -> bool {
     let part = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     text.as_bytes().first().is_some_and(u8::is_ascii_alphanumeric)
@@ -234,7 +234,7 @@ fn is_word(text: &str) -> bool {
         && text.bytes().all(part)
 }
 
-/// A row, if the database gives it; and what it says, if that is legal.
+/// Reads a row. The outer error is the database's; the inner one is for an illegal value.
 fn bearer(row: &Row<'_>) -> rusqlite::Result<Result<Bearer, TokenError>> {
     let (role, accounts): (String, String) = (row.get(1)?, row.get(3)?);
     let Some(role) = Role::named(&role) else { return Ok(Err(TokenError::Unreadable)) };

@@ -3,10 +3,11 @@
 
 use crate::surveys::{cases, spend, study};
 use counterpoint::{Mechanism, Release};
-use counterpoint_curator::{Held, RowSource, Spend, Tabulation, Wanted};
+use counterpoint_curator::{OpenTable, RowSource, Spend, Tabulation, TallySpec};
 use counterpoint_mechanisms::{Gaps, Measurement};
+use counterpoint_studies::{StudyFile, StudyQuestion, read_study_file};
 use counterpoint_testing::{Random, tries};
-use counterpoint_wire::{Format, StudyFile, StudyQuestion, read_study_file};
+use counterpoint_wire::Format;
 use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -86,18 +87,18 @@ fn slots(study: &StudyFile, wrong: Option<&StudyFile>, spend: Spend) -> Vec<Slot
     let one =
         |((name, own), other): ((&String, &Option<StudyQuestion>), &Option<StudyQuestion>)| {
             let [own, other] = [own, other].map(|question| &question.as_ref().unwrap().checked);
-            let noisy = own.measured(spend).unwrap().remove(0);
+            let noisy = own.measurements(spend).unwrap().remove(0);
             // Of the same noise, whatever is counted.
-            let style = Spend::Style(noisy.recipe().style());
-            let counted = other.measured(style).unwrap().remove(0);
-            let wanted = [Wanted::of(&counted).unwrap()];
+            let style = Spend::Style(noisy.noisy_query().style());
+            let counted = other.measurements(style).unwrap().remove(0);
+            let wanted = [TallySpec::of(&counted).unwrap()];
             Slot {
                 name: name.clone(),
                 tabulation: Tabulation::new(other, &wanted).unwrap(),
                 charged: noisy.releases().iter().map(charged).fold(Loss::default(), Loss::plus),
                 counted,
                 noisy,
-                rows: own.contribution().0,
+                rows: own.contribution_limits().0,
             }
         };
     names.zip(&study.questions).zip(&counted.questions).map(one).collect()
@@ -109,10 +110,10 @@ type Tallies = Vec<Vec<Vec<i128>>>;
 fn tallies(study: &StudyFile, slots: &[Slot], file: &Path, text: &str) -> Tallies {
     std::fs::write(file, text).unwrap();
     let table = study.data.as_ref().unwrap().table.clone();
-    let held = Held::of_rows(table, RowSource::of_file(file).unwrap(), [7; 32]).unwrap();
+    let held = OpenTable::of_rows(table, RowSource::of_file(file).unwrap(), [7; 32]).unwrap();
     let all: Vec<&Tabulation> = slots.iter().map(|slot| &slot.tabulation).collect();
     let counted = held.count(&all, Instant::now() + Duration::from_secs(300)).unwrap();
-    let groups = |groups: Vec<counterpoint_curator::Counted>| {
+    let groups = |groups: Vec<counterpoint_curator::RawGroup>| {
         groups.into_iter().map(|mut group| group.numbers.remove(0)).collect()
     };
     counted.into_iter().map(groups).collect()

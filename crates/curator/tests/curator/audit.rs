@@ -5,9 +5,13 @@ use counterpoint::audit::{Attack, Tally, audit};
 use counterpoint::quantity::{Confidence, Delta};
 use counterpoint_curator::engine::Sqlite;
 use counterpoint_curator::public::Table;
-use counterpoint_curator::question::{Aggregate, Condition, Of, Question, Values};
-use counterpoint_curator::{Held, Payer, Ready, Spend, Told, tell};
-use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, OpenOptions, Pool, Url};
+use counterpoint_curator::question::{
+    Aggregate, AggregateKind, ClampedColumn, Condition, Question,
+};
+use counterpoint_curator::{
+    OpenTable, Payer, PreparedQuestion, Spend, StoredAnswer, answer_question,
+};
+use counterpoint_ledger::{FilterKind, Ledger, NewAccount, NewFilter, OpenOptions, Pool, Url};
 use counterpoint_testing::{is_full, size};
 use rusqlite::types::Value;
 use std::sync::Arc;
@@ -37,7 +41,7 @@ fn table(with: bool) -> Vec<Row> {
 struct Service {
     _folder: tempfile::TempDir,
     pool: Pool,
-    held: Held,
+    held: OpenTable,
 }
 
 impl Service {
@@ -46,19 +50,20 @@ impl Service {
         let url: Url =
             format!("sqlite:{}", folder.path().join("ledger").display()).parse().unwrap();
         let mut ledger = Ledger::init(&url).unwrap();
-        let budget = NewFilter::new(Kind::Sums, "1000000".parse().unwrap(), "0".parse().unwrap());
-        ledger.dataset("visits", public.relation(), &budget).unwrap();
+        let budget =
+            NewFilter::new(FilterKind::Sums, "1000000".parse().unwrap(), "0".parse().unwrap());
+        ledger.add_dataset("visits", public.relation(), &budget).unwrap();
         ledger.open_account("team", "visits", &NewAccount::Filter(budget)).unwrap();
         let file = folder.path().join("data");
         write(&file, rows);
         let engine = Arc::new(Sqlite::open(&file).unwrap());
-        let held = Held::new(public, "visits", engine, [7; 32]).unwrap();
+        let held = OpenTable::new(public, "visits", engine, [7; 32]).unwrap();
         let pool = Pool::new(&url, &OpenOptions::default(), 2).unwrap();
         Self { _folder: folder, pool, held }
     }
 
     /// The answer to a question that is another one for each number.
-    fn answer(&self, of: &Of, epsilon: f64, number: u64) -> f64 {
+    fn answer(&self, of: &AggregateKind, epsilon: f64, number: u64) -> f64 {
         let filter = Condition::Above { column: "pay".to_owned(), than: -1.0 - number as f64 };
         let question = Question {
             table: "visits".to_owned(),
@@ -69,16 +74,18 @@ impl Service {
             groups: None,
             rows_in_group: None,
         };
-        let ready = Ready::new(&self.held, &question, Spend::Epsilon(epsilon), None).unwrap();
+        let ready =
+            PreparedQuestion::new(&self.held, &question, Spend::Epsilon(epsilon), None).unwrap();
         let deadline = Instant::now() + Duration::from_secs(60);
         let payer = Payer { account: "team", analyst: None, alias: None };
-        let told: Told = tell(&self.pool, &self.held, &ready, &payer, deadline).unwrap();
+        let told: StoredAnswer =
+            answer_question(&self.pool, &self.held, &ready, &payer, deadline).unwrap();
         told.numbers(&ready, 0.95).unwrap()[0].value
     }
 }
 
 /// The least epsilon that what was seen allows, with a confidence that thousands of such audits would not use up.
-fn found(fault: Fault, of: &Of, middle: f64) -> f64 {
+fn found(fault: Fault, of: &AggregateKind, middle: f64) -> f64 {
     let claim = 1.0;
     // With two rows a person; or, planted, without a word about people.
     let public = || match fault {
@@ -112,14 +119,15 @@ fn found(fault: Fault, of: &Of, middle: f64) -> f64 {
 #[test]
 fn the_whole_way_keeps_its_claim() {
     // Twenty people of one row, and one of whom two count: an alarm from there on.
-    let told = found(Fault::None, &Of::Count, 22.0);
+    let told = found(Fault::None, &AggregateKind::Count, 22.0);
     assert!(told <= 1.0, "{told}");
     // Something is seen: the audit is not blind.
     assert!(told > 0.05, "{told}");
     if !is_full() {
         return;
     }
-    let pay = Of::Sum(Values { column: "pay".to_owned(), bounds: Some((0.0, 7.5)) });
+    let pay =
+        AggregateKind::Sum(ClampedColumn { column: "pay".to_owned(), bounds: Some((0.0, 7.5)) });
     // In the middle between 20 and 22, where errors of both kinds are as rare.
     let told = found(Fault::None, &pay, 7.5 * 21.0);
     assert!(told <= 1.0 && told > 0.05, "{told}");
@@ -130,7 +138,7 @@ fn the_whole_way_keeps_its_claim() {
 #[test]
 fn planted_faults_are_found() {
     for fault in [Fault::NoBound, Fault::HalfTheNoise] {
-        let told = found(fault, &Of::Count, 22.0);
+        let told = found(fault, &AggregateKind::Count, 22.0);
         assert!(told > 1.0, "{told}");
     }
 }

@@ -3,23 +3,24 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
-use counterpoint_curator::{Bill, Shown, answer, ask, close, open};
+use counterpoint_curator::{Bill, StoredReply, answer, ask, close, open};
 use counterpoint_ledger::Ledger;
 use counterpoint_ledger::database::{Access, Cell, Database, DatabaseError, Dialect, Row};
 use counterpoint_mechanisms::{
-    Bounds, GuessAndCheck, Interactive, Query, Question, Recipe, Sequence, SparseVector,
+    Bounds, GuessAndCheck, InteractiveMechanism, NoisyQuery, Query, Sequence, SessionQuery,
+    SparseVector,
 };
 
 use crate::ages;
 
 /// What a child said, and whether it got to the end.
-pub(crate) struct Told {
+pub(crate) struct ChildOutput {
     pub(crate) lines: Vec<String>,
     pub(crate) is_done: bool,
 }
 
 /// Runs a child until it is done, or killed before its so many-th step in the database.
-pub(crate) fn run_until(url: &str, step: u64) -> Told {
+pub(crate) fn run_until(url: &str, step: u64) -> ChildOutput {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "child::run", "--ignored", "--nocapture", "--test-threads=1"])
         .env("CURATOR_CHILD", format!("{url}\n{step}"))
@@ -28,7 +29,7 @@ pub(crate) fn run_until(url: &str, step: u64) -> Told {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let mut told = Told { lines: Vec::new(), is_done: false };
+    let mut told = ChildOutput { lines: Vec::new(), is_done: false };
     for line in BufReader::new(child.stdout.take().unwrap()).lines() {
         let Ok(line) = line else { break };
         // The test harness may have begun the line.
@@ -49,23 +50,23 @@ fn say(text: &str) {
     writeln!(out, "@{text}").and_then(|()| out.flush()).unwrap();
 }
 
-pub(crate) fn mean() -> Recipe {
+pub(crate) fn mean() -> NoisyQuery {
     Query::mean(Bounds::new(0.0, 100.0).unwrap()).laplace(0.5).unwrap()
 }
 
-pub(crate) fn count() -> Recipe {
+pub(crate) fn count() -> NoisyQuery {
     Query::count().laplace(0.25).unwrap()
 }
 
 /// The sessions of a child, and what it asks them.
-pub(crate) fn sessions() -> Vec<(&'static str, Interactive, Vec<Question>)> {
+pub(crate) fn sessions() -> Vec<(&'static str, InteractiveMechanism, Vec<SessionQuery>)> {
     let above = |low: f64| Query::count_within(Bounds::new(low, 200.0).unwrap());
-    let check = |guess| Question::Check(above(18.0), guess);
+    let check = |guess| SessionQuery::Check(above(18.0), guess);
     vec![
         (
             "sparse",
             SparseVector::new(1.0, 2, 2.5).unwrap().with_values().into(),
-            [60.0, 150.0, 30.0, 0.0].map(|low| Question::Above(above(low))).to_vec(),
+            [60.0, 150.0, 30.0, 0.0].map(|low| SessionQuery::Above(above(low))).to_vec(),
         ),
         (
             "guess",
@@ -75,7 +76,7 @@ pub(crate) fn sessions() -> Vec<(&'static str, Interactive, Vec<Question>)> {
         (
             "sequence",
             Sequence::new([count(), count(), mean()]).unwrap().into(),
-            vec![Question::Measure(mean()), Question::Measure(count())],
+            vec![SessionQuery::Measure(mean()), SessionQuery::Measure(count())],
         ),
     ]
 }
@@ -91,7 +92,7 @@ fn run() {
     let inner = url.open(false).unwrap();
     let mut ledger = Ledger::open_in(Box::new(Stopping { inner, left })).unwrap();
     let ages = ages();
-    let told = |name: &str, shown: Shown| {
+    let told = |name: &str, shown: StoredReply| {
         say(&format!("shown {name} {}", String::from_utf8(shown.bytes().to_vec()).unwrap()));
     };
     told("one", answer(&mut ledger, &Bill::new("account", "one"), &mean(), &ages).unwrap());
@@ -160,8 +161,8 @@ impl Database for Stopping {
         self.inner.copy(path, secrets)
     }
 
-    fn settle(&mut self) -> Result<(), DatabaseError> {
-        self.inner.settle()
+    fn wait_until_durable(&mut self) -> Result<(), DatabaseError> {
+        self.inner.wait_until_durable()
     }
 
     fn is_stopped(&self) -> bool {

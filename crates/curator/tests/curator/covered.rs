@@ -2,11 +2,11 @@
 //! values. The draws are those that a release makes; the truth is computed here, by loops over the rows.
 
 use crate::surveys::{cases, rows, spend, survey, true_values};
-use counterpoint_curator::{Counted, Held, RowSource, Spend, Tabulation, Wanted};
+use counterpoint_curator::{OpenTable, RawGroup, RowSource, Spend, Tabulation, TallySpec};
 use counterpoint_mechanisms::Measurement;
 use counterpoint_planner::Statistic;
+use counterpoint_studies::{StudyFile, StudyQuestion};
 use counterpoint_testing::tries;
-use counterpoint_wire::{StudyFile, StudyQuestion};
 use std::time::{Duration, Instant};
 
 /// So many statistics are looked at, in all surveys, at most; and the whole test fails by luck less than once in so many runs.
@@ -29,7 +29,7 @@ fn is_above(seen: f64, chance: f64, trials: u64) -> bool {
 }
 
 /// What is drawn of a statistic in each group, as often as is wanted.
-struct Asked {
+struct ReleaseRequest {
     name: String,
     measurement: Measurement,
     /// For each group how many rows, and the numbers that noise is added to.
@@ -37,33 +37,33 @@ struct Asked {
 }
 
 /// Every statistic of a study, counted as a release counts it, with noise that costs so much.
-fn asked(study: &StudyFile, source: &RowSource, spend: Spend) -> Vec<Asked> {
+fn asked(study: &StudyFile, source: &RowSource, spend: Spend) -> Vec<ReleaseRequest> {
     let table = study.data.as_ref().unwrap().table.clone();
-    let held = Held::of_rows(table, source.clone(), [7; 32]).unwrap();
+    let held = OpenTable::of_rows(table, source.clone(), [7; 32]).unwrap();
     let deadline = Instant::now() + Duration::from_secs(300);
     let statistics = study.study.statistics().iter().zip(&study.questions);
     let one = |(statistic, question): (&Statistic, &Option<StudyQuestion>)| {
         let checked = &question.as_ref().unwrap().checked;
-        let mut measured = checked.measured(spend).unwrap();
-        let wanted: Option<Vec<Wanted>> = measured.iter().map(Wanted::of).collect();
+        let mut measurements = checked.measurements(spend).unwrap();
+        let wanted: Option<Vec<TallySpec>> = measurements.iter().map(TallySpec::of).collect();
         let tabulation = Tabulation::new(checked, &wanted.unwrap()).unwrap();
         let counted = held.count(&[&tabulation], deadline).unwrap().remove(0);
-        let group = |mut group: Counted| (group.rows, group.numbers.remove(0));
+        let group = |mut group: RawGroup| (group.rows, group.numbers.remove(0));
         let groups = counted.into_iter().map(group).collect();
-        Asked { name: statistic.name.clone(), measurement: measured.remove(0), groups }
+        ReleaseRequest { name: statistic.name.clone(), measurement: measurements.remove(0), groups }
     };
     statistics.map(one).collect()
 }
 
 /// How many of all numbers' intervals hold the truth, of how many.
-fn covered(asked: &Asked, truth: &[Vec<f64>], trials: u64) -> (u64, u64) {
+fn covered(asked: &ReleaseRequest, truth: &[Vec<f64>], trials: u64) -> (u64, u64) {
     let (mut held, mut all) = (0, 0);
     let trials = trials.div_ceil(truth.len() as u64);
     for ((rows, numbers), truth) in asked.groups.iter().zip(truth) {
-        let tally = asked.measurement.tallied(*rows, numbers.clone()).unwrap();
+        let tally = asked.measurement.tally_from_numbers(*rows, numbers.clone()).unwrap();
         for _ in 0..trials {
             let drawn = asked.measurement.draw(&tally).unwrap();
-            let within = asked.measurement.within(&drawn, 0.95).unwrap();
+            let within = asked.measurement.with_intervals(&drawn, 0.95).unwrap();
             assert_eq!(within.intervals.len(), truth.len(), "{}", asked.name);
             for (interval, truth) in within.intervals.iter().zip(truth) {
                 // Sums are rounded to a grid that is much finer than noise.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use counterpoint_ledger::Ledger;
-use counterpoint_mechanisms::Interactive;
+use counterpoint_mechanisms::InteractiveMechanism;
 use counterpoint_wire::ledger::Event;
 
 use crate::child::{mean, run_until, sessions};
@@ -98,7 +98,7 @@ impl Seen {
 fn stored(ledger: &mut Ledger, name: &str) -> Option<String> {
     let bytes = match name.split_once('/') {
         None => ledger.response("account", name).unwrap()?,
-        Some((key, ask)) => ledger.answered("account", key, ask).unwrap()?.response,
+        Some((key, ask)) => ledger.stored_answer("account", key, ask).unwrap()?.response,
     };
     Some(String::from_utf8(bytes).unwrap())
 }
@@ -114,7 +114,7 @@ fn threshold(ledger: &mut Ledger, key: &str) -> Option<String> {
 /// Everything was charged, once.
 fn finished(place: &Place) {
     let mut ledger = place.open();
-    let session = |(_, declared, _): &(_, Interactive, _)| {
+    let session = |(_, declared, _): &(_, InteractiveMechanism, _)| {
         cost(declared.under(relation()).unwrap().releases())
     };
     let total = sessions().iter().map(session).fold(due(&mean()), |sum, one| &sum + &one);

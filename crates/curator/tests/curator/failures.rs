@@ -6,10 +6,16 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use counterpoint_budget::Amount;
-use counterpoint_curator::engine::{Dialect, Engine, Failed, Found, Rows, Sqlite, Statement};
-use counterpoint_curator::question::{Aggregate, Condition, Of, Question};
-use counterpoint_curator::{Held, Payer, Ready, Spend, Told, Unanswered, tell};
-use counterpoint_ledger::{Kind, Ledger, LedgerError, NewAccount, NewFilter, OpenOptions, Pool};
+use counterpoint_curator::engine::{
+    Dialect, Engine, EngineError, Rows, SourceColumn, Sqlite, Statement,
+};
+use counterpoint_curator::question::{Aggregate, AggregateKind, Condition, Question};
+use counterpoint_curator::{
+    AnswerError, OpenTable, Payer, PreparedQuestion, Spend, StoredAnswer, answer_question,
+};
+use counterpoint_ledger::{
+    FilterKind, Ledger, LedgerError, NewAccount, NewFilter, OpenOptions, Pool,
+};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
@@ -43,14 +49,14 @@ const BREAK: &str = "CREATE TRIGGER broken BEFORE UPDATE ON ledger_release \
                      BEGIN SELECT RAISE(ABORT, 'no space on the disk'); END";
 
 impl Engine for Faulty {
-    fn run(&self, statement: &Statement, deadline: Instant) -> Result<Rows, Failed> {
+    fn run(&self, statement: &Statement, deadline: Instant) -> Result<Rows, EngineError> {
         let answer = self.engine.run(statement, deadline)?;
         let (fault, turn) = {
             let mut fault = self.fault.lock().unwrap();
             fault.1 += 1;
             *fault
         };
-        let failed = || Failed { why: "planted".to_owned() };
+        let failed = || EngineError { why: "planted".to_owned() };
         match fault {
             Fault::None => Ok(answer),
             Fault::Error => Err(failed()),
@@ -65,7 +71,7 @@ impl Engine for Faulty {
         }
     }
 
-    fn columns(&self, table: &str) -> Result<Vec<Found>, Failed> {
+    fn columns(&self, table: &str) -> Result<Vec<SourceColumn>, EngineError> {
         self.engine.columns(table)
     }
 
@@ -78,7 +84,7 @@ impl Engine for Faulty {
 struct Service {
     folder: tempfile::TempDir,
     pool: Pool,
-    held: Held,
+    held: OpenTable,
     fault: Arc<Mutex<(Fault, u64)>>,
 }
 
@@ -98,14 +104,14 @@ impl Service {
         let url = format!("sqlite:{}", ledger.display()).parse().unwrap();
         let public = public(true, 1, 1, "add-remove");
         let mut first = Ledger::init(&url).unwrap();
-        let pure = |epsilon| NewFilter::new(Kind::Sums, amount(epsilon), amount("0"));
-        first.dataset("visits", public.relation(), &pure("1000")).unwrap();
+        let pure = |epsilon| NewFilter::new(FilterKind::Sums, amount(epsilon), amount("0"));
+        first.add_dataset("visits", public.relation(), &pure("1000")).unwrap();
         first.open_account("team", "visits", &NewAccount::Filter(pure(budget))).unwrap();
         write(&file, rows);
         let fault = Arc::new(Mutex::new((Fault::None, 0)));
         let engine = Sqlite::open(&file).unwrap();
         let engine = Arc::new(Faulty { engine, ledger, fault: Arc::clone(&fault) });
-        let held = Held::new(public, "visits", engine, [7; 32]).unwrap();
+        let held = OpenTable::new(public, "visits", engine, [7; 32]).unwrap();
         let pool = Pool::new(&url, &OpenOptions::default(), 8).unwrap();
         Self { folder, pool, held, fault }
     }
@@ -119,24 +125,24 @@ impl Service {
     }
 
     /// A count for an eighth of an epsilon, another one for each number.
-    fn ready(&self, number: u64) -> Ready {
+    fn ready(&self, number: u64) -> PreparedQuestion {
         let filter = Condition::Above { column: "pay".to_owned(), than: -1.0 - number as f64 };
         let question = Question {
             table: "visits".to_owned(),
             filter: Some(filter),
             group: Vec::new(),
-            aggregates: vec![Aggregate { name: None, of: Of::Count }],
+            aggregates: vec![Aggregate { name: None, of: AggregateKind::Count }],
             rows: None,
             groups: None,
             rows_in_group: None,
         };
-        Ready::new(&self.held, &question, Spend::Epsilon(0.125), None).unwrap()
+        PreparedQuestion::new(&self.held, &question, Spend::Epsilon(0.125), None).unwrap()
     }
 
-    fn ask(&self, number: u64) -> Result<Told, Unanswered> {
+    fn ask(&self, number: u64) -> Result<StoredAnswer, AnswerError> {
         let payer = Payer { account: "team", analyst: Some("ann"), alias: None };
         let deadline = Instant::now() + Duration::from_secs(60);
-        tell(&self.pool, &self.held, &self.ready(number), &payer, deadline)
+        answer_question(&self.pool, &self.held, &self.ready(number), &payer, deadline)
     }
 
     fn spent(&self) -> Amount {
@@ -168,12 +174,12 @@ fn url(file: &Path) -> counterpoint_ledger::Url {
     format!("sqlite:{}", file.display()).parse().unwrap()
 }
 
-fn is_charged<T>(outcome: &Result<T, Unanswered>) -> bool {
-    matches!(outcome, Err(Unanswered::Charged(_)))
+fn is_charged<T>(outcome: &Result<T, AnswerError>) -> bool {
+    matches!(outcome, Err(AnswerError::Charged(_)))
 }
 
-fn is_refused<T>(outcome: &Result<T, Unanswered>) -> bool {
-    matches!(outcome, Err(Unanswered::Ledger(LedgerError::Refused(_))))
+fn is_refused<T>(outcome: &Result<T, AnswerError>) -> bool {
+    matches!(outcome, Err(AnswerError::Ledger(LedgerError::Refused(_))))
 }
 
 /// Whatever fails after the debit: it is charged once, however often it fails, and answered for that when it does not.
@@ -203,7 +209,7 @@ fn a_failure_after_the_debit_is_charged_once_and_for_good() {
             ["the question was charged, and failed; asked again it costs nothing more"]
         );
         let told = service.ask(1).unwrap();
-        assert!(told.charge.is_none() && !told.is_repeated && told.ran);
+        assert!(told.charge.is_none() && !told.is_repeated && told.engine_ran);
         assert!(service.ask(1).unwrap().is_repeated);
         assert_eq!((service.spent(), service.history()), (double, (2, 2)), "{fault:?}");
         service.assert_sound();

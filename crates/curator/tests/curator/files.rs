@@ -6,7 +6,9 @@ use arrow_array::builder::StringDictionaryBuilder;
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, StringViewArray};
 use counterpoint_curator::public::{Table, TableText};
-use counterpoint_curator::{Config, Format, Held, Ready, RowSource, Spend, examine};
+use counterpoint_curator::{
+    Config, Format, OpenTable, PreparedQuestion, RowSource, Spend, examine,
+};
 use counterpoint_testing::{Random, tries};
 use rusqlite::types::Value;
 use std::path::Path;
@@ -230,7 +232,7 @@ fn files_are_counted_as_sqlite_counts() {
         let public = public(person, kept, random.between(1, 5), "add-remove");
         let here = held(public.clone(), &data);
         // JSON lines may say nothing of a column.
-        let there = match Held::of_rows(public, source, [7; 32]) {
+        let there = match OpenTable::of_rows(public, source, [7; 32]) {
             Err(_) if format == Some(Format::JsonLines) => continue,
             other => other.unwrap(),
         };
@@ -242,8 +244,9 @@ fn files_are_counted_as_sqlite_counts() {
                 question.filter = Some(condition(&mut random, 4));
             }
             let spend = [Spend::Epsilon(1.0), Spend::Rho(0.5)][random.below(2) as usize];
-            let [one, other] = [&here, &there]
-                .map(|held| counted(held, &Ready::new(held, &question, spend, None).unwrap()));
+            let [one, other] = [&here, &there].map(|held| {
+                counted(held, &PreparedQuestion::new(held, &question, spend, None).unwrap())
+            });
             assert!(one == other, "{round}, {number}: {format:?} {types:?} {question:?} {rows:?}");
             all.push((question, spend, one));
         }
@@ -308,8 +311,11 @@ fn bad_files_are_refused_in_one_line() {
         ("list.jsonl", b"{\"age\": 1, \"region\": 3}\n[1]\n".to_vec(), "line 2: invalid type"),
     ];
     let check = |path: &Path| {
-        let held =
-            Held::of_rows(survey(&(AGE.to_owned() + REGION)), RowSource::of_file(path)?, [7; 32]);
+        let held = OpenTable::of_rows(
+            survey(&(AGE.to_owned() + REGION)),
+            RowSource::of_file(path)?,
+            [7; 32],
+        );
         held.and_then(|held| held.check(later()))
     };
     for (name, bytes, said) in cases {
@@ -333,7 +339,7 @@ fn bad_files_are_refused_in_one_line() {
         Arc::new(arrow_array::Date32Array::from(vec![1])) as ArrayRef,
     )]);
     let source = RowSource::Batches([dates.unwrap()].into());
-    let why = Held::of_rows(survey(AGE), source, [7; 32]).unwrap_err().why;
+    let why = OpenTable::of_rows(survey(AGE), source, [7; 32]).unwrap_err().why;
     assert!(why.contains("is of type Date32, which is not a number"), "{why}");
 }
 
@@ -345,10 +351,11 @@ fn answers_do_not_fail_where_rows_do() {
     let text = b"region,age,more\nnorth, 20 ,\nnorth,x,\nnorth\n\"south,30,\n3,1e1,\n3.0,,\nnor\xff,40,\n,50,\n";
     std::fs::write(&file, text).unwrap();
     let public = survey(&(AGE.to_owned() + REGION));
-    let held = Held::of_rows(public, RowSource::of_file(&file).unwrap(), [7; 32]).unwrap();
+    let held = OpenTable::of_rows(public, RowSource::of_file(&file).unwrap(), [7; 32]).unwrap();
     let rows = |text: &str| {
         let question = counterpoint_curator::question::sql::read(text, |_| Some(&held.public));
-        let ready = Ready::new(&held, &question.unwrap(), Spend::Epsilon(1.0), None).unwrap();
+        let ready =
+            PreparedQuestion::new(&held, &question.unwrap(), Spend::Epsilon(1.0), None).unwrap();
         counted(&held, &ready).iter().map(|cell| cell.rows).collect::<Vec<u64>>()
     };
     assert_eq!(rows("SELECT COUNT(*) FROM survey"), [8]);
@@ -368,7 +375,7 @@ fn files_are_inspected() {
     let public = survey(&(AGE.to_owned() + REGION));
     let source = RowSource::of_file(&file).unwrap();
     let first = source.fingerprint().unwrap();
-    let held = Held::of_rows(public.clone(), source.clone(), [7; 32]).unwrap();
+    let held = OpenTable::of_rows(public.clone(), source.clone(), [7; 32]).unwrap();
     let found = held.check(later()).unwrap().unwrap();
     assert_eq!(found.rows, 3);
     let [age, region] = found.columns.as_slice() else { panic!("{found:?}") };
@@ -397,11 +404,11 @@ fn files_are_inspected() {
 #[test]
 fn late_counts_are_cut_off() {
     let source = RowSource::MadeUp(1_000_000_000);
-    let held = Held::of_rows(survey(AGE), source, [7; 32]).unwrap();
+    let held = OpenTable::of_rows(survey(AGE), source, [7; 32]).unwrap();
     let question = "SELECT AVG(age) FROM survey";
     let question =
         counterpoint_curator::question::sql::read(question, |_| Some(&held.public)).unwrap();
-    let ready = Ready::new(&held, &question, Spend::Epsilon(1.0), None).unwrap();
+    let ready = PreparedQuestion::new(&held, &question, Spend::Epsilon(1.0), None).unwrap();
     let deadline = Instant::now() + Duration::from_millis(50);
     let failed = held.count(&[ready.tabulation()], deadline).unwrap_err();
     assert!(failed.why.contains("time is up"), "{}", failed.why);
@@ -412,9 +419,9 @@ fn late_counts_are_cut_off() {
 fn files_are_configured_and_examined() {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}", folder.path().join("ledger.db").display()).parse().unwrap();
-    let one = counterpoint::Relation::one(counterpoint::Adjacency::AddRemove);
+    let one = counterpoint::Relation::single_record(counterpoint::Adjacency::AddRemove);
     let mut ledger = counterpoint_ledger::Ledger::init(&url).unwrap();
-    ledger.dataset("survey", one, &crate::sums("1")).unwrap();
+    ledger.add_dataset("survey", one, &crate::sums("1")).unwrap();
     std::fs::write(folder.path().join("survey.csv"), "age\n1\n2\n").unwrap();
     let config = |source: &str| {
         let text = format!(

@@ -10,7 +10,7 @@ use arrow_array::{
 };
 use counterpoint_curator::public::{Table, TableText};
 use counterpoint_curator::question::sql;
-use counterpoint_curator::{Held, Ready, RowSource, Spend};
+use counterpoint_curator::{OpenTable, PreparedQuestion, RowSource, Spend};
 use std::sync::Arc;
 
 type Columns = Vec<(&'static str, ArrayRef)>;
@@ -146,9 +146,9 @@ fn people_with_long_numbers_are_not_mixed_up() {
     std::fs::write(&file, lines.concat()).unwrap();
     let lines = RowSource::of_file(&file).unwrap();
     for source in nr.map(frame).into_iter().chain([lines]) {
-        let held = Held::of_rows(table.clone(), source, [7; 32]).unwrap();
+        let held = OpenTable::of_rows(table.clone(), source, [7; 32]).unwrap();
         let asked = sql::read("SELECT COUNT(*) FROM t", |_| Some(&table)).unwrap();
-        let ready = Ready::new(&held, &asked, Spend::Epsilon(1.0), None).unwrap();
+        let ready = PreparedQuestion::new(&held, &asked, Spend::Epsilon(1.0), None).unwrap();
         // One row of each of three people.
         let counted: Vec<u64> = counted(&held, &ready).iter().map(|one| one.rows).collect();
         assert_eq!(counted, [3]);
@@ -164,7 +164,7 @@ fn frames_without_rows_have_columns() {
     let text =
         "name = \"t\"\nadjacency = \"replace\"\n[[column]]\nname = \"age\"\nbounds = [0, 10]\n";
     let table = Table::new(toml::from_str::<TableText>(text).unwrap()).unwrap();
-    let held = Held::of_rows(table, none, [7; 32]).unwrap();
+    let held = OpenTable::of_rows(table, none, [7; 32]).unwrap();
     let later = std::time::Instant::now() + std::time::Duration::from_secs(60);
     assert!(held.check(later).unwrap_err().why.contains("no rows"));
 }

@@ -1,9 +1,10 @@
 //! The table of kinds and interfaces in docs/release.md: every cell is asked, and all cells of a row are the same question.
 
 use counterpoint_curator::question::{Question, sql};
-use counterpoint_curator::{Checked, Held, Ready, RowSource, Spend};
+use counterpoint_curator::{CheckedQuestion, OpenTable, PreparedQuestion, RowSource, Spend};
 use counterpoint_mechanisms::Style;
-use counterpoint_wire::{Format, read_study_file};
+use counterpoint_studies::read_study_file;
+use counterpoint_wire::Format;
 use std::time::{Duration, Instant};
 
 const DATA: &str = r#"
@@ -70,15 +71,20 @@ fn fields(kind: &str) -> (&'static str, &'static str) {
 }
 
 /// Asked, it is drawn with an interval for each number.
-fn draw(held: &Held, question: &Question) -> Checked {
-    let ready = Ready::new(held, question, Spend::Epsilon(1.0), None).unwrap();
+fn draw(held: &OpenTable, question: &Question) -> CheckedQuestion {
+    let ready = PreparedQuestion::new(held, question, Spend::Epsilon(1.0), None).unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
     let counted = held.count(&[ready.tabulation()], deadline).unwrap().remove(0);
     for group in counted {
-        let tally = ready.measured()[0].tallied(group.rows, group.numbers[0].clone()).unwrap();
-        let drawn = ready.measured()[0].draw(&tally).unwrap();
-        let within = ready.measured()[0].within(&drawn, 0.95).unwrap();
-        assert_eq!(within.intervals.len(), ready.measured()[0].recipe().query().numbers());
+        let tally = ready.measurements()[0]
+            .tally_from_numbers(group.rows, group.numbers[0].clone())
+            .unwrap();
+        let drawn = ready.measurements()[0].draw(&tally).unwrap();
+        let within = ready.measurements()[0].with_intervals(&drawn, 0.95).unwrap();
+        assert_eq!(
+            within.intervals.len(),
+            ready.measurements()[0].noisy_query().query().answer_length()
+        );
     }
     ready.checked().clone()
 }
@@ -106,12 +112,13 @@ fn every_kind_is_asked_in_every_interface() {
             let study = read_study_file(study.as_bytes(), Format::Toml).unwrap();
             let table = study.data.as_ref().unwrap().table.clone();
             let held =
-                Held::of_rows(table.clone(), RowSource::of_file(&file).unwrap(), [7; 32]).unwrap();
+                OpenTable::of_rows(table.clone(), RowSource::of_file(&file).unwrap(), [7; 32])
+                    .unwrap();
             let own = study.questions[0].as_ref().unwrap().checked.clone();
             // What is planned is what is asked.
             let plan = crate::released::planned(&study);
             let recipe = plan.releases[0].recipe().unwrap();
-            assert_eq!(recipe.query(), &own.parts()[0].query, "{name}");
+            assert_eq!(recipe.query(), &own.aggregates()[0].query, "{name}");
             let has_ends = matches!(recipe.style(), Style::ExponentialInterval { .. });
             assert_eq!(has_ends, kind == "quantiles", "{name}");
             let (group, ends) =
@@ -132,11 +139,11 @@ fn every_kind_is_asked_in_every_interface() {
             );
             let of_json = draw(&held, &serde_json::from_str(&text).unwrap());
             // Quantiles choose among as many candidates as the interface says, if nothing else is asked for.
-            let shares = |checked: &Checked| checked.parts()[0].query.shares();
+            let shares = |checked: &CheckedQuestion| checked.aggregates()[0].query.shares();
             assert_eq!(shares(&own), shares(&of_sql), "{name}");
-            assert_eq!(of_sql.parts()[0].query, of_json.parts()[0].query, "{name}");
+            assert_eq!(of_sql.aggregates()[0].query, of_json.aggregates()[0].query, "{name}");
             if kind != "quantiles" {
-                assert_eq!(own.parts()[0].query, of_sql.parts()[0].query, "{name}");
+                assert_eq!(own.aggregates()[0].query, of_sql.aggregates()[0].query, "{name}");
             }
             assert_eq!(own.relation(), of_sql.relation(), "{name}");
         }

@@ -26,8 +26,8 @@ mod total;
 
 use counterpoint::{Adjacency, Relation, Release};
 use counterpoint_budget::{Amount, Filter, Query, Terms};
-use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, Url};
-use counterpoint_mechanisms::{Data, Recipe};
+use counterpoint_ledger::{FilterKind, Ledger, NewAccount, NewFilter, Url};
+use counterpoint_mechanisms::{Data, NoisyQuery};
 use counterpoint_testing::{new_schema, server, size, within};
 use counterpoint_wire::Format;
 use counterpoint_wire::ledger::ExactPlan;
@@ -71,12 +71,12 @@ fn amount(text: &str) -> Amount {
 }
 
 fn sums(epsilon: &str) -> NewFilter {
-    NewFilter::new(Kind::Sums, amount(epsilon), amount("0.001"))
+    NewFilter::new(FilterKind::Sums, amount(epsilon), amount("0.001"))
 }
 
 /// The relation of most tests: people come and go with one record each.
 fn relation() -> Relation {
-    Relation::one(Adjacency::AddRemove)
+    Relation::single_record(Adjacency::AddRemove)
 }
 
 fn ages() -> Data {
@@ -86,7 +86,7 @@ fn ages() -> Data {
 /// A ledger with a data set and one open account that adds up epsilons.
 fn with_account(place: &Place, relation: Relation, epsilon: &str) -> Ledger {
     let mut ledger = Ledger::init(&place.url()).unwrap();
-    ledger.dataset("data", relation, &sums("1000000")).unwrap();
+    ledger.add_dataset("data", relation, &sums("1000000")).unwrap();
     ledger.open_account("account", "data", &NewAccount::Filter(sums(epsilon))).unwrap();
     ledger
 }
@@ -95,14 +95,14 @@ fn with_account(place: &Place, relation: Relation, epsilon: &str) -> Ledger {
 /// another part, at no further cost.
 fn with_account_about(place: &Place, part: &str) -> Ledger {
     let mut ledger = Ledger::init(&place.url()).unwrap();
-    ledger.dataset("data", relation(), &sums("60")).unwrap();
+    ledger.add_dataset("data", relation(), &sums("60")).unwrap();
     let slot = |part: &str| {
         format!(r#"{{"name":"{part}","mechanism":"approx-dp","epsilon":50,"partition":"{part}"}}"#)
     };
     let plan = format!(r#"{{"delta":0,"release":[{},{}]}}"#, slot(part), slot("another"));
     let plan = ExactPlan::parse(plan.as_bytes(), Format::Json).unwrap();
     ledger.open_account("parts", "data", &NewAccount::Plan(plan, None)).unwrap();
-    let pure = NewFilter::new(Kind::Sums, amount("50"), amount("0"));
+    let pure = NewFilter::new(FilterKind::Sums, amount("50"), amount("0"));
     ledger.open_in_slot("account", "parts", part, &pure).unwrap();
     ledger
 }
@@ -118,7 +118,7 @@ fn cost(releases: &[Release]) -> Amount {
 }
 
 /// What an answer costs.
-fn due(recipe: &Recipe) -> Amount {
+fn due(recipe: &NoisyQuery) -> Amount {
     cost(recipe.under(relation()).unwrap().releases())
 }
 

@@ -5,7 +5,7 @@ use counterpoint::Mechanism;
 use counterpoint_curator::engine::{Engine, Postgres, Sqlite};
 use counterpoint_curator::public::{Table, TableText};
 use counterpoint_curator::question::sql;
-use counterpoint_curator::{Held, Ready, Spend};
+use counterpoint_curator::{OpenTable, PreparedQuestion, Spend};
 use counterpoint_mechanisms::Reply;
 use rusqlite::types::Value;
 use std::path::Path;
@@ -59,19 +59,19 @@ fn write_postgres(url: &str, rows: &[Row]) {
     postgres::Client::connect(url, postgres::NoTls).unwrap().batch_execute(&sql).unwrap();
 }
 
-fn ready(held: &Held, text: &str) -> Ready {
+fn ready(held: &OpenTable, text: &str) -> PreparedQuestion {
     let question = sql::read(text, |_| Some(&held.public)).unwrap();
-    Ready::new(held, &question, Spend::Epsilon(250.0), None).unwrap()
+    PreparedQuestion::new(held, &question, Spend::Epsilon(250.0), None).unwrap()
 }
 
 /// The numbers of an answer, with next to no noise.
-fn answered(held: &Held, text: &str) -> Vec<f64> {
+fn answered(held: &OpenTable, text: &str) -> Vec<f64> {
     let ready = ready(held, text);
     let deadline = Instant::now() + Duration::from_secs(60);
     let counted = held.count(&[ready.tabulation()], deadline).unwrap().remove(0).remove(0);
-    let numbers = ready.measured().iter().zip(counted.numbers);
+    let numbers = ready.measurements().iter().zip(counted.numbers);
     let numbers = numbers.flat_map(|(measurement, numbers)| {
-        let tally = measurement.tallied(counted.rows, numbers).unwrap();
+        let tally = measurement.tally_from_numbers(counted.rows, numbers).unwrap();
         match measurement.release(&tally).unwrap() {
             Reply::Table(list) => list,
             other => other.number().into_iter().collect(),
@@ -101,7 +101,7 @@ fn ours(text: &str) -> String {
     format!("SELECT {}", text.replace("AVG(x*x) - AVG(x)*AVG(x)", "VARIANCE(x)"))
 }
 
-fn check(held: &Held, plain: impl Fn(&str) -> f64) {
+fn check(held: &OpenTable, plain: impl Fn(&str) -> f64) {
     let adjacency = held.public.relation();
     for (text, error) in QUESTIONS {
         let (found, expected) = (answered(held, &ours(text))[0], plain(&format!("SELECT {text}")));
@@ -125,7 +125,7 @@ fn aggregates_and_filters_are_those_of_sql() {
     write_sqlite(&file, &rows());
     for adjacency in ["add-remove", "replace"] {
         let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file).unwrap());
-        let held = Held::new(public(adjacency, false), "t", engine, [7; 32]).unwrap();
+        let held = OpenTable::new(public(adjacency, false), "t", engine, [7; 32]).unwrap();
         let connection = rusqlite::Connection::open(&file).unwrap();
         check(&held, |text| connection.query_row(text, [], |row| row.get(0)).unwrap());
     }
@@ -133,7 +133,7 @@ fn aggregates_and_filters_are_those_of_sql() {
     write_postgres(&place.url, &rows());
     for adjacency in ["add-remove", "replace"] {
         let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url).unwrap());
-        let held = Held::new(public(adjacency, false), "t", engine, [7; 32]).unwrap();
+        let held = OpenTable::new(public(adjacency, false), "t", engine, [7; 32]).unwrap();
         check(&held, |text| {
             let mut client = postgres::Client::connect(&place.url, postgres::NoTls).unwrap();
             let text = text.replacen("SELECT ", "SELECT CAST(", 1);
@@ -170,7 +170,7 @@ fn a_missing_value_moves_no_more_than_is_charged() {
     {
         add(&file, &[]);
         let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file).unwrap());
-        let held = Held::new(public(adjacency, complete), "t", engine, [7; 32]).unwrap();
+        let held = OpenTable::new(public(adjacency, complete), "t", engine, [7; 32]).unwrap();
         for filter in ["", " WHERE x IS NULL", " WHERE x IS NOT NULL", " WHERE region = 'north'"] {
             for aggregate in aggregates {
                 let ready = ready(&held, &format!("SELECT {aggregate} FROM t{filter}"));
@@ -179,7 +179,7 @@ fn a_missing_value_moves_no_more_than_is_charged() {
                     let deadline = Instant::now() + Duration::from_secs(60);
                     let counted = held.count(&[ready.tabulation()], deadline).unwrap();
                     let counted = &counted[0][0];
-                    let summands = ready.measured()[0].summands();
+                    let summands = ready.measurements()[0].summands();
                     let unit = |place: usize| summands.get(place).map_or(1.0, |one| one.unit());
                     let numbers = counted.numbers[0].iter().enumerate();
                     (counted.rows, numbers.map(|(at, x)| *x as f64 * unit(at)).collect())
@@ -192,9 +192,9 @@ fn a_missing_value_moves_no_more_than_is_charged() {
                     tables.push(vec![&other]);
                 }
                 let all: Vec<(u64, Vec<f64>)> = tables.iter().map(|table| numbers(table)).collect();
-                let noises = ready.measured()[0].noises();
+                let noises = ready.measurements()[0].noises();
                 let far: Vec<f64> = noises.iter().map(|noise| reach(&noise.mechanism())).collect();
-                let is_public = ready.measured()[0].relation().is_length_public();
+                let is_public = ready.measurements()[0].relation().is_length_public();
                 let pairs = all.iter().flat_map(|one| all.iter().map(move |other| (one, other)));
                 for ((rows, one), (others, other)) in pairs {
                     assert!(!is_public || rows == others, "{adjacency} {aggregate}{filter}");
@@ -232,13 +232,13 @@ fn complete_columns_cost_less() {
     add(&file, &[&Value::Real(95.0), &Value::Null]);
     let held = |complete| {
         let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file).unwrap());
-        Held::new(public("replace", complete), "t", engine, [7; 32]).unwrap()
+        OpenTable::new(public("replace", complete), "t", engine, [7; 32]).unwrap()
     };
     let mean = "SELECT AVG(x) FROM t";
     assert!((answered(&held(true), mean)[0] - 50.0).abs() < 5.0);
     assert!((answered(&held(false), mean)[0] - 95.0).abs() < 15.0);
-    assert_eq!(ready(&held(true), mean).measured()[0].summands().len(), 1);
-    assert_eq!(ready(&held(false), mean).measured()[0].summands().len(), 2);
+    assert_eq!(ready(&held(true), mean).measurements()[0].summands().len(), 1);
+    assert_eq!(ready(&held(false), mean).measurements()[0].summands().len(), 2);
     // How far off it will be is told where that is public.
     let told = |complete| ready(&held(complete), mean).half_widths(0.95).unwrap()[0].1;
     assert!(told(true).is_some() && told(false).is_none());

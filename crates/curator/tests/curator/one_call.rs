@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use counterpoint::{Adjacency, Relation};
 use counterpoint_budget::Amount;
-use counterpoint_curator::{Bill, Data, Error, Recipe, answer, price};
+use counterpoint_curator::{Bill, Data, Error, NoisyQuery, answer, price};
 use counterpoint_ledger::{Ledger, LedgerError, NewAccount, NewQuota};
 use counterpoint_mechanisms::{Bounds, Query};
 use counterpoint_wire::Format;
@@ -117,7 +117,7 @@ fn charges_are_made_of_the_sampler_s_own_numbers() {
     ledger
         .history(None, None, |entry| {
             if let Event::Reserve { release, .. } = entry.event {
-                for one in release.described() {
+                for one in release.releases() {
                     let text = one.text().unwrap();
                     let scale = text.split_once("\"scale\":\"").unwrap().1;
                     let scale: Amount = scale.split_once('"').unwrap().0.parse().unwrap();
@@ -135,7 +135,7 @@ fn charges_are_made_of_the_sampler_s_own_numbers() {
 fn a_slot_pays_for_what_it_dominates_and_for_nothing_else() {
     for place in Place::all() {
         let mut ledger = Ledger::init(&place.url()).unwrap();
-        ledger.dataset("data", relation(), &sums("10")).unwrap();
+        ledger.add_dataset("data", relation(), &sums("10")).unwrap();
         let plan = r#"{"delta":1e-6,"release":[
             {"name":"half","mechanism":"approx-dp","epsilon":0.5,"count":2},
             {"name":"rho","mechanism":"zcdp","rho":0.02}]}"#;
@@ -178,7 +178,7 @@ fn a_price_is_what_is_then_charged_and_writes_nothing() {
     for place in Place::all() {
         let mut ledger = with_account(&place, relation(), "1");
         let before = ledger.head().unwrap();
-        let recipes: [Recipe; 3] = [
+        let recipes: [NoisyQuery; 3] = [
             mean(),
             count(),
             Query::variance(Bounds::new(0.0, 9.0).unwrap()).laplace(0.1).unwrap(),
@@ -225,7 +225,7 @@ fn a_quota_binds_and_another_analyst_s_key_is_no_way_around_it() {
     let mut ledger = with_account(&place, relation(), "10");
     for analyst in ["ann", "bob"] {
         let quota = NewQuota::Cost { epsilon: amount("0.5"), delta: amount("0") };
-        ledger.quota("account", analyst, &quota).unwrap();
+        ledger.add_quota("account", analyst, &quota).unwrap();
     }
     let by = |analyst, key| Bill { analyst: Some(analyst), ..bill(key) };
     answer(&mut ledger, &by("ann", "a"), &mean(), &ages()).unwrap();
@@ -283,10 +283,10 @@ fn what_may_be_too_long_is_refused_before_it_is_paid() {
     assert_eq!(errors.len(), 1);
     assert_eq!(spent(&mut ledger), amount("0"));
     // The largest that is taken, with the longest numbers, is stored.
-    let most = u32::try_from(counterpoint_ledger::MOST_RESPONSE / 26 - 1).unwrap();
+    let most = u32::try_from(counterpoint_ledger::MAX_RESPONSE_BYTES / 26 - 1).unwrap();
     assert!(answer(&mut ledger, &bill("b"), &bins(most + 1), &ages()).is_err());
     let shown = answer(&mut ledger, &bill("b"), &bins(most), &ages()).unwrap();
-    assert!(shown.bytes().len() <= counterpoint_ledger::MOST_RESPONSE);
+    assert!(shown.bytes().len() <= counterpoint_ledger::MAX_RESPONSE_BYTES);
     let longest = serde_json::to_string(&vec![-1.234_567_890_123_456_7e-300; 3]).unwrap();
     assert!(longest.len() <= 26 * 3);
 }

@@ -4,8 +4,10 @@ use crate::Place;
 use crate::engines::{counted, counted_together};
 use counterpoint_curator::engine::{Engine, Postgres, Sqlite};
 use counterpoint_curator::public::{Table, TableText};
-use counterpoint_curator::question::{Aggregate, Condition, Of, Question, Values};
-use counterpoint_curator::{Counted, Held, PersonRows, Ready, Spend};
+use counterpoint_curator::question::{
+    Aggregate, AggregateKind, ClampedColumn, Condition, Question,
+};
+use counterpoint_curator::{OpenTable, PersonRows, PreparedQuestion, RawGroup, Spend};
 use rusqlite::types::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -56,9 +58,10 @@ fn write_postgres(url: &str, column: &str, rows: &[Row]) {
 }
 
 /// What is added up of each aggregate, with and without a filter for one region.
-fn asked(held: &Held, region: Option<&str>) -> Vec<i128> {
-    let pay = Of::Sum(Values::of("pay"));
-    let aggregates = [Of::Count, Of::People, pay].map(|of| Aggregate { name: None, of });
+fn asked(held: &OpenTable, region: Option<&str>) -> Vec<i128> {
+    let pay = AggregateKind::Sum(ClampedColumn::of("pay"));
+    let aggregates =
+        [AggregateKind::Count, AggregateKind::People, pay].map(|of| Aggregate { name: None, of });
     let filter = region.map(|region| {
         let keys = vec![counterpoint_curator::public::Key::Text(region.to_owned())];
         Condition::In { column: "region".to_owned(), keys }
@@ -72,10 +75,10 @@ fn asked(held: &Held, region: Option<&str>) -> Vec<i128> {
         groups: None,
         rows_in_group: None,
     };
-    let ready = Ready::new(held, &question, Spend::Epsilon(1.0), None).unwrap();
+    let ready = PreparedQuestion::new(held, &question, Spend::Epsilon(1.0), None).unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
     let counted = held.count(&[ready.tabulation()], deadline).unwrap().remove(0);
-    let one = ready.measured()[2].summands()[0].ends().1;
+    let one = ready.measurements()[2].summands()[0].ends().1;
     // In whole numbers of the bound.
     let numbers = &counted[0].numbers;
     vec![numbers[0][0], numbers[1][0], numbers[2][0] / i128::from(one)]
@@ -90,7 +93,7 @@ const SPELLINGS: [(&str, f64); 4] = [("Ann", -1.0), ("ANN", 1.0), ("ann", 1.0), 
 
 /// Each spelling in turn comes to the others: the number of people moves by one, and sums by no more than the rows that are
 /// kept. `hold` writes rows and holds the table.
-fn attack(kept: u64, hold: &dyn Fn(&[Row], u64) -> Held, about: &str) {
+fn attack(kept: u64, hold: &dyn Fn(&[Row], u64) -> OpenTable, about: &str) {
     let rows = |spelling: &&(&'static str, f64)| -> Vec<Row> {
         (0..3).map(|_| (text(spelling.0), spelling.1, "north")).collect()
     };
@@ -115,7 +118,7 @@ fn spellings_are_people_whatever_the_collation() {
         let hold = |rows: &[Row], kept: u64| {
             write_sqlite(&file, column, rows);
             let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file).unwrap());
-            Held::new(public(kept), "visits", engine, [7; 32]).unwrap()
+            OpenTable::new(public(kept), "visits", engine, [7; 32]).unwrap()
         };
         for kept in [1, 2, 3] {
             attack(kept, &hold, &format!("{column:?}, {kept} rows"));
@@ -129,7 +132,7 @@ fn spellings_are_people_whatever_the_collation() {
         let hold = |rows: &[Row], kept: u64| {
             write_postgres(&place.url, column, rows);
             let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url).unwrap());
-            Held::new(public(kept), "visits", engine, [7; 32]).unwrap()
+            OpenTable::new(public(kept), "visits", engine, [7; 32]).unwrap()
         };
         for kept in [1, 2, 3] {
             attack(kept, &hold, &format!("{column:?}, {kept} rows"));
@@ -149,7 +152,7 @@ fn texts_without_case_are_refused() {
     client.batch_execute("CREATE EXTENSION citext").unwrap();
     client.batch_execute("CREATE TABLE visits (nr citext, pay integer, region text)").unwrap();
     let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url).unwrap());
-    let why = Held::new(public(1), "visits", engine, [7; 32]).unwrap_err().why;
+    let why = OpenTable::new(public(1), "visits", engine, [7; 32]).unwrap_err().why;
     client.batch_execute("DROP EXTENSION citext CASCADE").unwrap();
     assert!(why.contains("\"nr\"") && why.contains("citext"), "{why}");
 }
@@ -180,7 +183,7 @@ fn a_person_is_what_is_written() {
         let rows: Vec<Row> = same.iter().chain(&others).chain(&minus).map(row).collect();
         write_sqlite(&file, column, &rows);
         let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file).unwrap());
-        let held = Held::new(public(1), "visits", engine, [7; 32]).unwrap();
+        let held = OpenTable::new(public(1), "visits", engine, [7; 32]).unwrap();
         let people = 2 + others.len() as i128;
         assert_eq!(asked(&held, None), [people, people, people], "{column}");
     }
@@ -196,7 +199,7 @@ fn categories_are_compared_by_bytes() {
         let rows = rows.map(|(person, region)| (text(person), 1.0, region));
         write_sqlite(&file, column, &rows);
         let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file).unwrap());
-        let held = Held::new(public(1), "visits", engine, [7; 32]).unwrap();
+        let held = OpenTable::new(public(1), "visits", engine, [7; 32]).unwrap();
         assert_eq!(asked(&held, Some("north")), [2, 2, 2], "{column}");
         assert_eq!(asked(&held, Some("NORTH")), [1, 1, 1], "{column}");
     }
@@ -213,7 +216,7 @@ fn unique_people_need_no_choice() {
     client.batch_execute(create).unwrap();
     let hold = || {
         let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url).unwrap());
-        Held::new(public(1), "visits", engine, [7; 32]).unwrap()
+        OpenTable::new(public(1), "visits", engine, [7; 32]).unwrap()
     };
     let held = hold();
     assert_eq!(held.person_rows(), PersonRows::One);
@@ -237,7 +240,7 @@ fn unique_people_need_no_choice() {
     let question = "SELECT COUNT(*) FROM visits";
     let question =
         counterpoint_curator::question::sql::read(question, |_| Some(&held.public)).unwrap();
-    let ready = Ready::new(&held, &question, Spend::Epsilon(1.0), None).unwrap();
+    let ready = PreparedQuestion::new(&held, &question, Spend::Epsilon(1.0), None).unwrap();
     let deadline = || Instant::now() + Duration::from_secs(60);
     held.count(&[ready.tabulation()], deadline()).unwrap_err();
     client.batch_execute("DROP INDEX visits_nr_pay_idx").unwrap();
@@ -263,7 +266,7 @@ fn numbered_rows_are_the_same_in_lists_and_in_groups() {
     let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url).unwrap());
     let row_number = Some("visit".to_owned());
     let text = TableText { row_number, groups: Some(1), ..public(3).text().clone() };
-    let held = Held::new(Table::new(text).unwrap(), "visits", engine, [7; 32]).unwrap();
+    let held = OpenTable::new(Table::new(text).unwrap(), "visits", engine, [7; 32]).unwrap();
     assert_eq!(held.person_rows(), PersonRows::Numbered);
     let questions = [
         "SELECT COUNT(*) FROM visits",
@@ -275,10 +278,10 @@ fn numbered_rows_are_the_same_in_lists_and_in_groups() {
         counterpoint_curator::question::sql::read(text, |_| Some(&held.public)).unwrap()
     });
     let spend = Spend::Epsilon(1.0);
-    let alone = questions
-        .each_ref()
-        .map(|question| counted(&held, &Ready::new(&held, question, spend, None).unwrap()));
-    let rows = |groups: &[Counted]| groups.iter().map(|group| group.rows).sum::<u64>();
+    let alone = questions.each_ref().map(|question| {
+        counted(&held, &PreparedQuestion::new(&held, question, spend, None).unwrap())
+    });
+    let rows = |groups: &[RawGroup]| groups.iter().map(|group| group.rows).sum::<u64>();
     // The first three are used: two in one region and one in the other, of which one region counts.
     assert_eq!(rows(&alone[0]), 90);
     assert!((30..=60).contains(&rows(&alone[1])), "{:?}", alone[1]);
@@ -303,7 +306,7 @@ fn numbered_rows_need_no_choice() {
         let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url).unwrap());
         let row_number = Some(row_number.to_owned());
         let public = Table::new(TableText { row_number, ..public(rows).text().clone() }).unwrap();
-        Held::new(public, "visits", engine, [7; 32])
+        OpenTable::new(public, "visits", engine, [7; 32])
     };
     let hold = |rows| hold_by("Visit", rows);
     let others = [
@@ -342,7 +345,7 @@ fn numbered_rows_need_no_choice() {
     let question = "SELECT COUNT(*) FROM visits";
     let question =
         counterpoint_curator::question::sql::read(question, |_| Some(&held.public)).unwrap();
-    let ready = Ready::new(&held, &question, Spend::Epsilon(1.0), None).unwrap();
+    let ready = PreparedQuestion::new(&held, &question, Spend::Epsilon(1.0), None).unwrap();
     client.batch_execute("DROP INDEX kept").unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
     held.count(&[ready.tabulation()], deadline).unwrap_err();

@@ -1,13 +1,16 @@
 //! Studies, released: what was planned is what is drawn, once, and what is published is what the ledger stored.
 
 use counterpoint_curator::engine::Sqlite;
-use counterpoint_curator::{Charged, Held, Release, ReleaseError, rehearse_release, release};
+use counterpoint_curator::{
+    OpenTable, ReleaseError, ReleasePayer, StudyRelease, rehearse_release, release,
+};
 use counterpoint_ledger::{Hash, Ledger, LedgerError, OpenOptions, Pool, Url};
 use counterpoint_planner::plan;
+use counterpoint_studies::{PlannedStudy, StudyFile, read_study_file};
 use counterpoint_testing::tries;
+use counterpoint_wire::Format;
 use counterpoint_wire::ledger::ExactPlan;
 use counterpoint_wire::publication::{Publication, PublishedNumber};
-use counterpoint_wire::{Format, Planned, StudyFile, read_study_file};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -85,7 +88,7 @@ const STATISTICS: &str = r#"
 
 pub(crate) fn planned(study: &StudyFile) -> ExactPlan {
     let planned = plan(&study.study, &counterpoint::Options::default()).unwrap();
-    let text = Planned::new(&study.study, planned).plan().to_toml().unwrap();
+    let text = PlannedStudy::new(&study.study, planned).plan().to_toml().unwrap();
     ExactPlan::parse(text.as_bytes(), Format::Toml).unwrap()
 }
 
@@ -113,7 +116,7 @@ impl Place {
         Self { folder, pool }
     }
 
-    fn held(&self, study: &StudyFile) -> Held {
+    fn held(&self, study: &StudyFile) -> OpenTable {
         held(study, &self.folder.path().join("data.db"))
     }
 
@@ -128,8 +131,8 @@ impl Place {
         changed: bool,
     ) -> Result<Publication, ReleaseError> {
         let plan = planned(study);
-        let asked = Release { study, plan: &plan, title: "a survey", source: "data.db" };
-        let charged = Charged { dataset: "survey", fingerprint: Hash::of(rows), changed };
+        let asked = StudyRelease { study, plan: &plan, title: "a survey", source: "data.db" };
+        let charged = ReleasePayer { dataset: "survey", fingerprint: Hash::of(rows), changed };
         release(&asked, &charged, &self.pool, &self.held(study))
     }
 
@@ -146,10 +149,10 @@ impl Place {
     }
 }
 
-fn held(study: &StudyFile, file: &Path) -> Held {
+fn held(study: &StudyFile, file: &Path) -> OpenTable {
     let table = study.data.as_ref().unwrap().table.clone();
     let engine = Sqlite::open(file).unwrap();
-    Held::new(table, "survey", Arc::new(engine), [7; 32]).unwrap()
+    OpenTable::new(table, "survey", Arc::new(engine), [7; 32]).unwrap()
 }
 
 /// Every statistic is released, with and without people, under both relations; again it is the same, for nothing.
@@ -283,7 +286,7 @@ fn published_intervals_hold_the_truth() {
 fn a_rehearsal_is_free() {
     let study = study("replace", false, STATISTICS);
     let plan = planned(&study);
-    let asked = Release { study: &study, plan: &plan, title: "a survey", source: "nothing" };
+    let asked = StudyRelease { study: &study, plan: &plan, title: "a survey", source: "nothing" };
     let published = rehearse_release(&asked).unwrap();
     assert!(published.made_up && published.ledger.is_none());
     assert_eq!(published.statistics.len(), 7);
@@ -324,11 +327,13 @@ fn shared_counts_are_released_once() {
         let again = place.release(&study, b"rows").unwrap();
         assert_eq!((&again.statistics, place.spent()), (&first.statistics, spent));
         let plan = planned(&study);
-        let asked = Release { study: &study, plan: &plan, title: "a survey", source: "nothing" };
+        let asked =
+            StudyRelease { study: &study, plan: &plan, title: "a survey", source: "nothing" };
         assert_eq!(rehearse_release(&asked).unwrap().statistics.len(), 5 + counts.len());
         // A plan whose count is another's, or none, is refused before anything is charged.
         let other = crate::shared_counts::planned_with(&study, adults.0, "no such rows");
-        let asked = Release { study: &study, plan: &other, title: "a survey", source: "data.db" };
+        let asked =
+            StudyRelease { study: &study, plan: &other, title: "a survey", source: "data.db" };
         let refused = rehearse_release(&asked).unwrap_err().to_string();
         assert!(refused.contains("no such rows"), "{refused}");
     }

@@ -1,7 +1,7 @@
 //! Sessions that outlive their process.
 
 use counterpoint_budget::Amount;
-use counterpoint_curator::{Bill, Error, Interactive, Question, ask, close, open};
+use counterpoint_curator::{Bill, Error, InteractiveMechanism, SessionQuery, ask, close, open};
 use counterpoint_ledger::{Ledger, LedgerError, NewAccount};
 use counterpoint_mechanisms::{Bounds, Query, Reply, Sequence, SparseVector};
 use counterpoint_wire::Format;
@@ -20,12 +20,12 @@ fn bill() -> Bill<'static> {
 }
 
 /// Two positives, at a threshold far below: every answer is above.
-fn two_positives() -> Interactive {
+fn two_positives() -> InteractiveMechanism {
     SparseVector::new(10.0, 2, -1000.0).unwrap().into()
 }
 
-fn everybody() -> Question {
-    Question::Above(Query::count())
+fn everybody() -> SessionQuery {
+    SessionQuery::Above(Query::count())
 }
 
 #[test]
@@ -59,16 +59,16 @@ fn a_restart_goes_on_from_the_same_state() {
 fn a_name_stands_for_one_question_and_a_key_for_one_declaration() {
     let place = Place::sqlite();
     let mut ledger = with_account(&place, relation(), "1000");
-    let declared: Interactive = SparseVector::new(1.0, 5, 2.0).unwrap().into();
+    let declared: InteractiveMechanism = SparseVector::new(1.0, 5, 2.0).unwrap().into();
     open(&mut ledger, &bill(), &declared, &ages()).unwrap();
     ask(&mut ledger, KEY, "q", &everybody(), &ages()).unwrap();
-    let other = Question::Above(Query::count_within(Bounds::new(0.0, 1.0).unwrap()));
+    let other = SessionQuery::Above(Query::count_within(Bounds::new(0.0, 1.0).unwrap()));
     let outcome = ask(&mut ledger, KEY, "q", &other, &ages());
     assert!(
         matches!(outcome, Err(Error::Ledger(error)) if matches!(*error, LedgerError::KeyInUse { .. }))
     );
     // The price is the same, the threshold is not.
-    let moved: Interactive = SparseVector::new(1.0, 5, 3.0).unwrap().into();
+    let moved: InteractiveMechanism = SparseVector::new(1.0, 5, 3.0).unwrap().into();
     assert!(open(&mut ledger, &bill(), &moved, &ages()).is_err());
     assert_eq!(spent(&mut ledger), amount("3"));
 }
@@ -110,7 +110,7 @@ fn a_closed_session_answers_nothing_more() {
 fn many_ask_one_session_at_once() {
     for place in Place::all() {
         drop(with_account(&place, relation(), "1000"));
-        let declared: Interactive = SparseVector::new(10.0, 7, -1000.0).unwrap().into();
+        let declared: InteractiveMechanism = SparseVector::new(10.0, 7, -1000.0).unwrap().into();
         open(&mut place.open(), &bill(), &declared, &ages()).unwrap();
         let above: usize = std::thread::scope(|scope| {
             let worker = |number: usize| {
@@ -136,14 +136,14 @@ fn many_ask_one_session_at_once() {
 fn a_slot_pays_for_a_session_it_dominates() {
     let place = Place::sqlite();
     let mut ledger = Ledger::init(&place.url()).unwrap();
-    ledger.dataset("data", relation(), &sums("10")).unwrap();
+    ledger.add_dataset("data", relation(), &sums("10")).unwrap();
     let plan = br#"{"delta":0,"release":[{"name":"three","mechanism":"approx-dp","epsilon":3}]}"#;
     let plan = ExactPlan::parse(plan, Format::Json).unwrap();
     ledger.open_account("account", "data", &NewAccount::Plan(plan, None)).unwrap();
     let within = |key| Bill { slot: Some("three"), ..Bill::new("account", key) };
-    let large: Interactive = SparseVector::new(1.01, 2, 0.0).unwrap().into();
+    let large: InteractiveMechanism = SparseVector::new(1.01, 2, 0.0).unwrap().into();
     assert!(open(&mut ledger, &within("a"), &large, &ages()).is_err());
-    let fits: Interactive = SparseVector::new(1.0, 2, 0.0).unwrap().into();
+    let fits: InteractiveMechanism = SparseVector::new(1.0, 2, 0.0).unwrap().into();
     open(&mut ledger, &within("b"), &fits, &ages()).unwrap();
     assert!(open(&mut ledger, &within("c"), &fits, &ages()).is_err());
     assert_sound(&mut ledger);
@@ -168,7 +168,7 @@ fn sessions_and_single_answers_do_not_share_keys() {
 fn what_is_private_is_in_no_report() {
     let place = Place::sqlite();
     let mut ledger = with_account(&place, relation(), "1000");
-    let declared: Interactive = SparseVector::new(1e-5, 5, 123_456_789.0).unwrap().into();
+    let declared: InteractiveMechanism = SparseVector::new(1e-5, 5, 123_456_789.0).unwrap().into();
     open(&mut ledger, &bill(), &declared, &ages()).unwrap();
     ask(&mut ledger, KEY, "q", &everybody(), &ages()).unwrap();
     let session = ledger.session("account", "s").unwrap().unwrap();
@@ -194,14 +194,14 @@ fn what_may_be_too_long_is_refused_before_it_is_drawn() {
         let edges: Vec<f64> = (0..=n).map(f64::from).collect();
         Query::histogram(&edges).unwrap().laplace(1.0).unwrap()
     };
-    let declared: Interactive = Sequence::new([bins(1)]).unwrap().into();
+    let declared: InteractiveMechanism = Sequence::new([bins(1)]).unwrap().into();
     open(&mut ledger, &bill(), &declared, &ages()).unwrap();
-    let large = Question::Measure(bins(300_000));
+    let large = SessionQuery::Measure(bins(300_000));
     assert!(matches!(ask(&mut ledger, KEY, "a", &large, &ages()), Err(Error::Long { .. })));
-    ask(&mut ledger, KEY, "b", &Question::Measure(bins(1)), &ages()).unwrap();
+    ask(&mut ledger, KEY, "b", &SessionQuery::Measure(bins(1)), &ages()).unwrap();
     // A declaration that cannot be stored is not paid for either.
     let before = spent(&mut ledger);
-    let long: Interactive = Sequence::new([bins(200_000)]).unwrap().into();
+    let long: InteractiveMechanism = Sequence::new([bins(200_000)]).unwrap().into();
     let outcome = open(&mut ledger, &Bill::new("account", "long"), &long, &ages());
     assert!(matches!(outcome, Err(Error::Long { .. })));
     assert_eq!(spent(&mut ledger), before);

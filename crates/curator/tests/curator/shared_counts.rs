@@ -1,11 +1,14 @@
 //! Slots of a plan whose answers are computed with the noisy count of another slot.
 
 use counterpoint::Options;
-use counterpoint_curator::{Ask, Bearer, Config, Curator, Denied, Pay, Role, Tokens, Written};
+use counterpoint_curator::{
+    Bearer, Config, CostTarget, Curator, CuratorError, QuestionText, Role, Submission, Tokens,
+};
 use counterpoint_ledger::{Head, Ledger, NewAccount};
 use counterpoint_planner::plan;
+use counterpoint_studies::{PlannedStudy, StudyFile, read_study_file};
+use counterpoint_wire::Format;
 use counterpoint_wire::ledger::ExactPlan;
-use counterpoint_wire::{Format, Planned, StudyFile, read_study_file};
 
 const ROWS: &str = "CREATE TABLE survey (income, age, region);
     WITH RECURSIVE row(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM row WHERE i < 299)
@@ -65,14 +68,14 @@ fn study_at(adjacency: &str, epsilon: f64) -> StudyFile {
 
 pub(crate) fn planned(study: &StudyFile) -> ExactPlan {
     let planned = plan(&study.study, &Options::default()).unwrap();
-    let text = Planned::new(&study.study, planned).plan().to_toml().unwrap();
+    let text = PlannedStudy::new(&study.study, planned).plan().to_toml().unwrap();
     ExactPlan::parse(text.as_bytes(), Format::Toml).unwrap()
 }
 
 /// The plan with another name in the place of a count's, wherever it is shared.
 pub(crate) fn planned_with(study: &StudyFile, count: &str, other: &str) -> ExactPlan {
     let planned = plan(&study.study, &Options::default()).unwrap();
-    let text = Planned::new(&study.study, planned).plan().to_toml().unwrap();
+    let text = PlannedStudy::new(&study.study, planned).plan().to_toml().unwrap();
     let [count, other] = [count, other].map(|name| format!("count = \"{name}\""));
     assert!(text.contains(&count), "{text}");
     ExactPlan::parse(text.replace(&count, &other).as_bytes(), Format::Toml).unwrap()
@@ -117,7 +120,7 @@ impl Place {
         let config = Config::parse(&config, folder.path()).unwrap();
         let mut ledger = Ledger::init(&config.ledger).unwrap();
         let relation = study.study.public().relation;
-        ledger.dataset("survey", relation, &crate::sums("10000")).unwrap();
+        ledger.add_dataset("survey", relation, &crate::sums("10000")).unwrap();
         let plan = NewAccount::Plan(planned(study), None);
         ledger.open_account("ours", "survey", &plan).unwrap();
         let tokens = Tokens::open(&config.state).unwrap();
@@ -126,12 +129,12 @@ impl Place {
         Self { curator: Curator::open(&config).unwrap(), folder, ann }
     }
 
-    fn ask(&self, slot: &str) -> Result<Vec<f64>, Denied> {
+    fn ask(&self, slot: &str) -> Result<Vec<f64>, CuratorError> {
         let (_, text) = QUESTIONS.iter().find(|(name, _)| *name == slot).unwrap();
-        let ask = Ask {
+        let ask = Submission {
             account: "ours".to_owned(),
-            written: Written::Sql((*text).to_owned()),
-            pay: Pay::Slot(slot.to_owned()),
+            question: QuestionText::Sql((*text).to_owned()),
+            cost: CostTarget::Slot(slot.to_owned()),
             confidence: 0.95,
             key: None,
         };

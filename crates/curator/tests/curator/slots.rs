@@ -3,7 +3,8 @@
 use counterpoint::{Adjacency, Relation};
 use counterpoint_curator::question::sql;
 use counterpoint_curator::{
-    Ask, Bearer, Config, Curator, Pay, Payer, Ready, Role, Spend, Tokens, Unanswered, Written, tell,
+    AnswerError, Bearer, Config, CostTarget, Curator, Payer, PreparedQuestion, QuestionText, Role,
+    Spend, Submission, Tokens, answer_question,
 };
 use counterpoint_ledger::{Head, Ledger, LedgerError, NewAccount};
 use counterpoint_wire::Format;
@@ -50,11 +51,11 @@ fn asked(question: &str, table: &str) -> String {
     format!("SELECT {question} FROM {table}{group}")
 }
 
-fn ask(slot: &str, table: &str, question: &str) -> Ask {
-    Ask {
+fn ask(slot: &str, table: &str, question: &str) -> Submission {
+    Submission {
         account: format!("{slot}-{table}"),
-        written: Written::Sql(asked(question, table)),
-        pay: Pay::Slot(slot.to_owned()),
+        question: QuestionText::Sql(asked(question, table)),
+        cost: CostTarget::Slot(slot.to_owned()),
         confidence: 0.95,
         key: None,
     }
@@ -89,7 +90,7 @@ impl Place {
                 _ => Adjacency::AddRemove,
             };
             let relation = Relation::new(adjacency, rows).unwrap();
-            ledger.dataset(table, relation, &crate::sums("10000")).unwrap();
+            ledger.add_dataset(table, relation, &crate::sums("10000")).unwrap();
             for (slot, fields) in slots {
                 let count = QUESTIONS.len();
                 let plan = format!(
@@ -123,14 +124,14 @@ impl Place {
         table: &str,
         question: &str,
         spend: Spend,
-    ) -> Result<(), Unanswered> {
-        let held = &self.curator.table(table).unwrap().held;
+    ) -> Result<(), AnswerError> {
+        let held = &self.curator.table(table).unwrap().table;
         let question = sql::read(&asked(question, table), |_| Some(&held.public)).unwrap();
-        let ready = Ready::new(held, &question, spend, Some(slot))?;
+        let ready = PreparedQuestion::new(held, &question, spend, Some(slot))?;
         let account = format!("{slot}-{table}");
         let payer = Payer { account: &account, analyst: Some("ann"), alias: None };
         let deadline = Instant::now() + Duration::from_secs(60);
-        tell(self.curator.pool(), held, &ready, &payer, deadline).map(drop)
+        answer_question(self.curator.pool(), held, &ready, &payer, deadline).map(drop)
     }
 }
 
@@ -151,7 +152,7 @@ fn config() -> String {
 }
 
 /// What becomes of a question, as in the table.
-fn letter(place: &Place, ask: &Ask) -> char {
+fn letter(place: &Place, ask: &Submission) -> char {
     let before = place.head();
     match place.curator.ask(&place.ann, ask) {
         Ok(answer) => {
@@ -250,12 +251,12 @@ fn a_hundredth_too_much_for_a_slot_is_refused_before_anything_is_drawn() {
             let before = place.head();
             let refused = place.forced(slot, table, question, larger(spend)).unwrap_err();
             let is_uncovered =
-                matches!(&refused, Unanswered::Ledger(LedgerError::Uncovered { .. }));
+                matches!(&refused, AnswerError::Ledger(LedgerError::Uncovered { .. }));
             assert!(is_uncovered, "{slot} {table} {question}: {refused:?}");
             assert_eq!(place.head(), before);
             if tried % 20 == 0 {
                 let failed = place.forced(slot, table, question, spend).unwrap_err();
-                assert!(matches!(failed, Unanswered::Charged(_)), "{failed:?}");
+                assert!(matches!(failed, AnswerError::Charged(_)), "{failed:?}");
                 assert_ne!(place.head(), before);
             }
             tried += 1;
@@ -283,7 +284,7 @@ fn a_slot_that_is_a_hundredth_too_small_is_refused() {
         let before = small.head();
         let refused = small.forced(slot, "a1", question, priced.spend).unwrap_err();
         assert!(
-            matches!(refused, Unanswered::Ledger(LedgerError::Uncovered { .. })),
+            matches!(refused, AnswerError::Ledger(LedgerError::Uncovered { .. })),
             "{refused:?}"
         );
         assert_eq!(small.head(), before);

@@ -1,7 +1,8 @@
 //! A survey with every kind of statistic, and the true values, computed by loops over the rows that share no code with the product.
 
 use counterpoint_curator::{RowSource, Spend};
-use counterpoint_wire::{Format, StudyFile, read_study_file};
+use counterpoint_studies::{StudyFile, read_study_file};
+use counterpoint_wire::Format;
 use std::path::Path;
 
 /// A row: whose it is, and what is known.

@@ -3,9 +3,11 @@
 use counterpoint::Adjacency;
 use counterpoint_curator::engine::{Engine, Sqlite};
 use counterpoint_curator::public::{Key, Table, TableText};
-use counterpoint_curator::question::{Aggregate, Condition, Of, Question, Values};
-use counterpoint_curator::{Counted, Held, Ready, Spend};
-use counterpoint_mechanisms::{Gaps, Of as Added, Summand};
+use counterpoint_curator::question::{
+    Aggregate, AggregateKind, ClampedColumn, Condition, Question,
+};
+use counterpoint_curator::{OpenTable, PreparedQuestion, RawGroup, Spend};
+use counterpoint_mechanisms::{Gaps, Summand, Term as Added};
 use counterpoint_testing::{Random, tries};
 use rusqlite::types::Value;
 use std::collections::BTreeMap;
@@ -82,9 +84,9 @@ pub(crate) fn public(person: bool, rows: u64, groups: u64, adjacency: &str) -> T
     Table::new(toml::from_str::<TableText>(&text).unwrap()).unwrap()
 }
 
-pub(crate) fn held(public: Table, file: &Path) -> Held {
+pub(crate) fn held(public: Table, file: &Path) -> OpenTable {
     let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(file).unwrap());
-    Held::new(public, "visits", engine, [7; 32]).unwrap()
+    OpenTable::new(public, "visits", engine, [7; 32]).unwrap()
 }
 
 fn number(value: &Value) -> Option<f64> {
@@ -184,19 +186,26 @@ pub(crate) fn question(random: &mut Random) -> Question {
     let values = |random: &mut Random| {
         let column = ["age", "pay"][random.below(2) as usize];
         let bounds = (random.below(3) == 0).then_some((-1.5, 4.25));
-        Values { column: column.to_owned(), bounds }
+        ClampedColumn { column: column.to_owned(), bounds }
     };
     let of = |random: &mut Random| match random.below(7) {
-        0 => Of::Count,
-        1 => Of::People,
-        2 => Of::Sum(values(random)),
-        3 => Of::Mean(values(random)),
-        4 => Of::Variance(values(random)),
+        0 => AggregateKind::Count,
+        1 => AggregateKind::People,
+        2 => AggregateKind::Sum(values(random)),
+        3 => AggregateKind::Mean(values(random)),
+        4 => AggregateKind::Variance(values(random)),
         5 => {
             let candidates = Some(vec![-1.0, 0.0, 2.5, 2.75, 6.0, 9.0]);
-            Of::Quantiles { column: values(random).column, shares: vec![0.25, 0.5], candidates }
+            AggregateKind::Quantiles {
+                column: values(random).column,
+                shares: vec![0.25, 0.5],
+                candidates,
+            }
         }
-        _ => Of::Histogram { column: values(random).column, edges: vec![-2.0, 0.0, 1.0, 5.0, 5.5] },
+        _ => AggregateKind::Histogram {
+            column: values(random).column,
+            edges: vec![-2.0, 0.0, 1.0, 5.0, 5.5],
+        },
     };
     let aggregates =
         (0..=random.below(4)).map(|_| Aggregate { name: None, of: of(random) }).collect();
@@ -225,10 +234,10 @@ fn cell(row: &Row, group: &[String]) -> Option<usize> {
 }
 
 /// What is added up, or counted between places, of some rows, reckoned here. Nothing is bounded.
-fn numbers(ready: &Ready, (part, person): (usize, bool), rows: &[&Row]) -> Vec<i128> {
-    let (what, measurement) = (&ready.checked().parts()[part], &ready.measured()[part]);
+fn numbers(ready: &PreparedQuestion, (part, person): (usize, bool), rows: &[&Row]) -> Vec<i128> {
+    let (what, measurement) = (&ready.checked().aggregates()[part], &ready.measurements()[part]);
     let column = what.column.as_deref().map_or(0, place);
-    if what.people {
+    if what.counts_people {
         let people: std::collections::BTreeSet<String> =
             rows.iter().map(|row| format!("{:?}", row[0])).collect();
         let ends = measurement.summands()[0].ends();
@@ -262,7 +271,7 @@ fn summed(summand: &Summand, values: &[f64]) -> i128 {
         let units = (value / summand.unit() + 0.5).floor().clamp(-9e18, 9e18) as i64;
         i128::from(units.clamp(low, high))
     };
-    let one = |x: &f64| match summand.of() {
+    let one = |x: &f64| match summand.term() {
         Added::Ones(None) => i128::from(high),
         Added::Values(bounds) => units(x.clamp(bounds.low(), bounds.high())),
         Added::Offsets(bounds) => units(x.clamp(bounds.low(), bounds.high()) - bounds.center()),
@@ -288,7 +297,7 @@ fn the_engine_adds_up_what_mechanisms_would() {
         let held = held(public(person, if person { 50 } else { 1 }, 50, "add-remove"), &file);
         let question = question(&mut random);
         let spend = if random.below(2) == 0 { Spend::Epsilon(1.0) } else { Spend::Rho(0.5) };
-        let ready = Ready::new(&held, &question, spend, None).unwrap();
+        let ready = PreparedQuestion::new(&held, &question, spend, None).unwrap();
         let deadline = Instant::now() + Duration::from_secs(60);
         let found = held.count(&[ready.tabulation()], deadline).unwrap().remove(0);
         let mut used: BTreeMap<usize, Vec<&Row>> = BTreeMap::new();
@@ -313,7 +322,7 @@ fn the_engine_adds_up_what_mechanisms_would() {
     }
 }
 
-fn counted(held: &Held, ready: &Ready) -> Vec<Counted> {
+fn counted(held: &OpenTable, ready: &PreparedQuestion) -> Vec<RawGroup> {
     let deadline = Instant::now() + Duration::from_secs(60);
     held.count(&[ready.tabulation()], deadline).unwrap().remove(0)
 }
@@ -336,12 +345,12 @@ impl Attack {
     #[track_caller]
     pub(crate) fn moves(
         mut self,
-        held: &Held,
+        held: &OpenTable,
         question: &Question,
         random: &mut Random,
         write: impl Fn(&[Row]),
     ) -> f64 {
-        let ready = Ready::new(held, question, Spend::Epsilon(1.0), None).unwrap();
+        let ready = PreparedQuestion::new(held, question, Spend::Epsilon(1.0), None).unwrap();
         let is_replaced = held.public.relation().adjacency() == Adjacency::Replace;
         let mut neighbour = self.others.clone();
         self.others.extend(self.own);
@@ -358,17 +367,17 @@ impl Attack {
         neighbour.reverse();
         write(&neighbour);
         let two = counted(held, &ready);
-        let (kept, groups, each) = ready.checked().contribution();
+        let (kept, groups, each) = ready.checked().contribution_limits();
         let all = if question.group.is_empty() { kept } else { kept.min(groups * each) };
         let moves = i128::from(if is_replaced { 2 * all } else { all });
         // How many rows, in all groups; and how many in each place.
-        let rows = |groups: &[Counted]| -> Vec<i128> {
+        let rows = |groups: &[RawGroup]| -> Vec<i128> {
             groups.iter().map(|group| group.rows.into()).collect()
         };
         let rows_moved = apart(&rows(&one), &rows(&two));
         assert!(rows_moved <= moves, "{rows_moved} of {moves} rows, {question:?}");
-        for (part, measurement) in ready.measured().iter().enumerate() {
-            let bins = |groups: &[Counted]| -> Vec<i128> {
+        for (part, measurement) in ready.measurements().iter().enumerate() {
+            let bins = |groups: &[RawGroup]| -> Vec<i128> {
                 groups.iter().flat_map(|group| group.numbers[part].clone()).collect()
             };
             let moved = apart(&bins(&one), &bins(&two));

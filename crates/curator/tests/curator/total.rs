@@ -3,8 +3,10 @@
 use crate::Place;
 use counterpoint_curator::engine::{Engine, Postgres, Sqlite};
 use counterpoint_curator::public::{Key, Table, TableText};
-use counterpoint_curator::question::{Aggregate, Condition, Of, Question, Values, sql};
-use counterpoint_curator::{Held, Ready, Spend, examine};
+use counterpoint_curator::question::{
+    Aggregate, AggregateKind, ClampedColumn, Condition, Question, sql,
+};
+use counterpoint_curator::{OpenTable, PreparedQuestion, Spend, examine};
 use counterpoint_testing::server;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,9 +27,9 @@ const WHOLE: &str = "SELECT k, COUNT(*), COUNT(DISTINCT nr), SUM(x), AVG(x), VAR
      WHERE (x > -5 OR x <= 3 OR x IS NULL) AND (k <> 1 OR k IS NULL OR k = 1) GROUP BY k";
 
 /// Asks all of it, and says how many rows were used in all.
-fn rows_used(held: &Held, text: &str) -> u64 {
+fn rows_used(held: &OpenTable, text: &str) -> u64 {
     let question = sql::read(text, |_| Some(&held.public)).unwrap();
-    let ready = Ready::new(held, &question, Spend::Epsilon(1.0), None).unwrap();
+    let ready = PreparedQuestion::new(held, &question, Spend::Epsilon(1.0), None).unwrap();
     let counted = held.count(&[ready.tabulation()], later()).unwrap();
     counted[0].iter().map(|cell| cell.rows).sum()
 }
@@ -61,7 +63,7 @@ fn bytes_that_are_no_text_fail_nowhere() {
         .unwrap();
     drop(there);
     let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&own).unwrap());
-    let held = Held::new(public("[\"a\", \"b\"]", "[0, 10]"), "t", engine, [7; 32]).unwrap();
+    let held = OpenTable::new(public("[\"a\", \"b\"]", "[0, 10]"), "t", engine, [7; 32]).unwrap();
     let used = rows_used(&held, ALL);
     drop(held);
     client.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)")).unwrap();
@@ -105,7 +107,8 @@ fn no_number_on_a_server_fails() {
             for bounds in BOUNDS {
                 let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url).unwrap());
                 let categories = if keys { "[\"a\"]" } else { "[1]" };
-                let held = Held::new(public(categories, bounds), "t", engine, [7; 32]).unwrap();
+                let held =
+                    OpenTable::new(public(categories, bounds), "t", engine, [7; 32]).unwrap();
                 assert!(rows_used(&held, if keys { ALL } else { WHOLE }) > 0, "{kind}");
             }
         }
@@ -136,7 +139,8 @@ fn no_value_in_a_file_fails() {
         for bounds in BOUNDS {
             for (categories, text) in [("[\"a\"]", ALL), ("[1]", WHOLE), ("[1, \"a\"]", ALL)] {
                 let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file).unwrap());
-                let held = Held::new(public(categories, bounds), "t", engine, [7; 32]).unwrap();
+                let held =
+                    OpenTable::new(public(categories, bounds), "t", engine, [7; 32]).unwrap();
                 assert!(rows_used(&held, text) > 0);
             }
         }
@@ -166,12 +170,16 @@ fn the_longest_questions_are_planned_quickly() {
     let uneven: Vec<f64> = (0..2_000).map(|place| f64::from(place).powi(2)).collect();
     let of = |place: usize| {
         let candidates = Some(if place.is_multiple_of(2) { even.clone() } else { uneven.clone() });
-        Of::Quantiles { column: "x".to_owned(), shares: vec![0.25, 0.5, 0.75], candidates }
+        AggregateKind::Quantiles {
+            column: "x".to_owned(),
+            shares: vec![0.25, 0.5, 0.75],
+            candidates,
+        }
     };
     let keys: Vec<String> = (0..490).map(|key| format!("\"{key}\"")).collect();
     let public = public(&format!("[\"a\", {}]", keys.join(", ")), "[0, 10]");
     for engine in engines {
-        let held = Held::new(public.clone(), "t", engine, [7; 32]).unwrap();
+        let held = OpenTable::new(public.clone(), "t", engine, [7; 32]).unwrap();
         let question = Question {
             table: "t".to_owned(),
             filter: None,
@@ -181,10 +189,10 @@ fn the_longest_questions_are_planned_quickly() {
             groups: None,
             rows_in_group: None,
         };
-        let ready = Ready::new(&held, &question, Spend::Epsilon(1.0), None).unwrap();
+        let ready = PreparedQuestion::new(&held, &question, Spend::Epsilon(1.0), None).unwrap();
         // What is written does not grow with the candidates: planning took as long as there were comparisons.
         let questions = [ready.tabulation()];
-        let compiled = held.compiled(&questions).unwrap().unwrap();
+        let compiled = held.compile(&questions).unwrap().unwrap();
         let statement = compiled.statement();
         assert!(statement.values.len() < 2_000 && statement.sql.len() < 200_000);
         held.count(&questions, later()).unwrap();
@@ -201,7 +209,7 @@ fn longer_questions_are_refused() {
     let keys: Vec<String> = (0..10_000).map(|key| key.to_string()).collect();
     let public = public(&format!("[{}]", keys.join(", ")), "[0, 10]");
     let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file).unwrap());
-    let held = Held::new(public, "t", engine, [7; 32]).unwrap();
+    let held = OpenTable::new(public, "t", engine, [7; 32]).unwrap();
     let filter = |conditions: usize, keys: i64| {
         let one =
             Condition::In { column: "k".to_owned(), keys: (0..keys).map(Key::Whole).collect() };
@@ -211,12 +219,13 @@ fn longer_questions_are_refused() {
         table: "t".to_owned(),
         filter,
         group: group.then(|| "k".to_owned()).into_iter().collect(),
-        aggregates: vec![Aggregate { name: None, of: Of::Count }],
+        aggregates: vec![Aggregate { name: None, of: AggregateKind::Count }],
         rows: None,
         groups: None,
         rows_in_group: None,
     };
-    let ready = |question: &Question| Ready::new(&held, question, Spend::Epsilon(1.0), None);
+    let ready =
+        |question: &Question| PreparedQuestion::new(&held, question, Spend::Epsilon(1.0), None);
     for legal in [
         asked(None, true),
         asked(Some(filter(1, 9_999)), true),
@@ -229,8 +238,12 @@ fn longer_questions_are_refused() {
         let said = ready(&illegal).unwrap_err().to_string();
         assert!(said.contains("at most"), "{said}");
     }
-    let values = Values::of("x");
-    let of = [Of::Sum(values.clone()), Of::Mean(values.clone()), Of::Variance(values)];
+    let values = ClampedColumn::of("x");
+    let of = [
+        AggregateKind::Sum(values.clone()),
+        AggregateKind::Mean(values.clone()),
+        AggregateKind::Variance(values),
+    ];
     let list = of.into_iter().cycle().take(20);
     let many = Question {
         aggregates: list.map(|of| Aggregate { name: None, of }).collect(),
@@ -244,8 +257,11 @@ fn longer_questions_are_refused() {
 fn views_and_collations_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}", folder.path().join("ledger.db").display()).parse().unwrap();
-    let one = counterpoint::Relation::one(counterpoint::Adjacency::AddRemove);
-    counterpoint_ledger::Ledger::init(&url).unwrap().dataset("t", one, &crate::sums("1")).unwrap();
+    let one = counterpoint::Relation::single_record(counterpoint::Adjacency::AddRemove);
+    counterpoint_ledger::Ledger::init(&url)
+        .unwrap()
+        .add_dataset("t", one, &crate::sums("1"))
+        .unwrap();
     let connection = rusqlite::Connection::open(folder.path().join("data.db")).unwrap();
     connection.create_collation("odd", |one, other| one.cmp(other)).unwrap();
     connection
@@ -311,8 +327,11 @@ fn views_and_collations_are_told() {
 fn a_limit_is_held_against_the_rows_that_are_there() {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}", folder.path().join("ledger.db").display()).parse().unwrap();
-    let one = counterpoint::Relation::one(counterpoint::Adjacency::AddRemove);
-    counterpoint_ledger::Ledger::init(&url).unwrap().dataset("t", one, &crate::sums("1")).unwrap();
+    let one = counterpoint::Relation::single_record(counterpoint::Adjacency::AddRemove);
+    counterpoint_ledger::Ledger::init(&url)
+        .unwrap()
+        .add_dataset("t", one, &crate::sums("1"))
+        .unwrap();
     let connection = rusqlite::Connection::open(folder.path().join("data.db")).unwrap();
     // As large as if there were rows up to the last number.
     let sql = "CREATE TABLE t (nr, x); INSERT INTO t (rowid, nr, x) VALUES (4000000000000, 1, 1)";

@@ -1,4 +1,4 @@
-//! Copies that are complete, checked, and known by their head.
+//! Backups: complete and verified copies, identified by their heads.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -9,23 +9,22 @@ use crate::store::database::{Url, beside, make_private, sync_folder};
 use crate::store::ledger::{Ledger, OpenOptions};
 
 impl Ledger {
-    /// Copies the ledger as it is at one moment to a new SQLite file, verifies the copy and makes it
-    /// durable; its head. While others go on with the ledger the copy falls behind: whoever goes
-    /// on with the *copy* spends what was spent since once more, unless its head is still the
-    /// last that anybody was told.
+    /// Copies the ledger, as it is at one moment, to a new SQLite file, verifies the copy, makes it durable and returns
+    /// its head. The copy falls behind while the ledger is used. Do not continue with the *copy* unless its head is
+    /// still the last head that anybody was told: all later debits are missing in it and would be spent a second time.
     ///
     /// # Errors
-    /// [`DatabaseError::Unusable`] if there is such a file or it cannot be written,
-    /// [`LedgerError::Damaged`] if the copy does not verify.
+    /// [`DatabaseError::Unusable`] if the file exists already or cannot be written, [`LedgerError::Damaged`] if the
+    /// copy does not verify.
     pub fn backup(&mut self, file: &Path) -> Result<Head> {
         self.back_up(file, true)
     }
 
-    /// The same for auditors: the file has digests in the place of private states. It verifies, can be read, and is not
-    /// opened to write.
+    /// Makes a backup for auditors, with digests in the place of private states. The file can be read and verified, and
+    /// cannot be opened for writing.
     ///
     /// # Errors
-    /// As [`Ledger::backup`].
+    /// Those of [`Ledger::backup`].
     pub fn backup_without_secrets(&mut self, file: &Path) -> Result<Head> {
         self.back_up(file, false)
     }
@@ -38,8 +37,8 @@ impl Ledger {
                 return Err(unusable(name, "is there already; legal: a new file"));
             }
         }
-        // What is in the copy is told, and must not be lost here.
-        self.settle()?;
+        // The copy shows these entries, so they must be durable here first.
+        self.wait_until_durable()?;
         make_private(&unfinished).map_err(|problem| unusable(&unfinished, problem))?;
         let copied = self.copy_to(&unfinished, secrets).and_then(|head| {
             rename(&unfinished, file)?;
@@ -53,7 +52,7 @@ impl Ledger {
         copied
     }
 
-    /// The copy under a name that says that it may not be complete.
+    /// Writes and verifies the copy, under a name that says that it may be incomplete.
     fn copy_to(&mut self, file: &Path, secrets: bool) -> Result<Head> {
         let name = file.to_str().ok_or_else(|| unusable(file, "is no text; legal: a path"))?;
         self.copy(name, secrets)?;
@@ -66,9 +65,9 @@ impl Ledger {
         if let Some(problem) = verification.problem {
             return Err(damaged(format_args!("the copy: {problem}")));
         }
-        // Others may have written since it was settled: what was copied is here and durable.
+        // Other processes may have written since the first wait. The copied entries must be durable here too.
         self.expect(verification.head);
-        self.settle()?;
+        self.wait_until_durable()?;
         Ok(verification.head)
     }
 }

@@ -1,4 +1,4 @@
-//! What an auditor keeps of a verified ledger, so that the next verification begins where this one ended.
+//! Checkpoints: an auditor keeps one of a verified ledger, so that the next verification begins where this one ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -7,73 +7,81 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::replay::{Books, Kept, KeptSession, Sessions, Unstored};
+use super::replay::{Books, ReleaseRecord, SessionRecord, Sessions, UnstoredState};
 use crate::rules::chain::{Hash, Head, from_hex, hex};
 use crate::rules::error::{DatabaseError, LedgerError, Result, damaged};
-use crate::rules::name::Place;
+use crate::rules::name::AccountKey;
 use crate::store::database::{Cell, Row, beside, make_private, sync_folder};
-use crate::store::tables::cells::{Reader, account, balance_cells, release, share, slot};
+use crate::store::tables::cells::{RowReader, account, balance_cells, release, share, slot};
 use crate::store::tables::{ACCOUNTS, OPEN_RELEASES, OPEN_SESSIONS, QUOTAS, SLOTS, Tables};
 
-/// The state of a ledger at a head that was verified: what later entries are checked against. It holds no secrets and no
-/// responses. Whoever can change it can make up what was verified: it belongs to the auditor, apart from the ledger.
+/// The state of a ledger at a verified head. Later entries are checked against it. It holds no secrets and no
+/// responses. Whoever can change a checkpoint can forge the result of the next verification, so the auditor keeps it,
+/// apart from the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
     pub(super) head: Head,
     format: u64,
-    /// How many releases, aliases, sessions and answers there were.
+    /// The numbers of releases, aliases, sessions and answers.
     pub(super) counts: [usize; 4],
-    /// Rows as they were stored: accounts, slots, quotas, releases and sessions that are not over, and the latter's questions;
-    /// then what no table has: what was spent without a quota, and the moves of budget.
+    /// The rows as they were stored: accounts, slots, quotas, releases and sessions that have not ended, and the
+    /// sessions' questions. Then the state that no table holds: the amounts spent without a quota, and the transfers of
+    /// budget.
     rows: [Vec<Row>; 8],
 }
 
-/// The version of the file.
+/// The version of the checkpoint's file format.
 const VERSION: u64 = 1;
 
 const COUNTED: [&str; 4] = ["ledger_release", "ledger_alias", "ledger_session", "ledger_answer"];
 
 impl Checkpoint {
-    /// The last entry that was verified.
+    /// The last verified entry.
     #[must_use]
     pub fn head(&self) -> Head {
         self.head
     }
 
-    /// What is stored, right after it was verified.
-    pub(super) fn take(tables: &mut Tables<'_>, head: Head, unstored: &Unstored) -> Result<Self> {
+    /// Takes a checkpoint of the stored rows, right after they were verified.
+    pub(super) fn take(
+        tables: &mut Tables<'_>,
+        head: Head,
+        unstored: &UnstoredState,
+    ) -> Result<Self> {
         let [accounts, slots, quotas, releases] =
             [ACCOUNTS, SLOTS, QUOTAS, OPEN_RELEASES].map(|sql| tables.rows(sql, &[]));
         let mut asked = Vec::new();
         let mut sessions = tables.rows(OPEN_SESSIONS, &[])?;
         for row in &mut sessions {
-            let (key, account) = (Reader(row).text(0)?, Reader(row).text(1)?);
+            let (key, account) = (RowReader(row).text(0)?, RowReader(row).text(1)?);
             for ask in tables.asks(&account, &key)? {
                 asked.push(vec![key.as_str().into(), account.as_str().into(), ask.as_str().into()]);
             }
             let state = tables.state_digest(&account, &key)?;
             let state = state.ok_or_else(|| damaged("a session has no state"))?;
-            let declaration = Hash::of(&Reader(row).bytes(4)?);
+            let declaration = Hash::of(&RowReader(row).bytes(4)?);
             row.truncate(4);
             row.extend([declaration, state].map(|hash| Cell::Text(hash.to_string())));
         }
         let format = tables.version()?.unsigned_abs();
-        let Unstored { unshared, moves } = unstored;
-        let name = |(account, key): &Place| vec![account.as_str().into(), key.as_str().into()];
-        let unshared = unshared.iter().map(|(place, balance)| {
+        let UnstoredState { spent_without_quota, moves } = unstored;
+        let name = |(account, key): &AccountKey| vec![account.as_str().into(), key.as_str().into()];
+        let spent_without_quota = spent_without_quota.iter().map(|(place, balance)| {
             Ok(name(place).into_iter().chain(balance_cells(balance)?).collect())
         });
-        let unshared = unshared.collect::<Result<Vec<Row>>>()?;
+        let spent_without_quota = spent_without_quota.collect::<Result<Vec<Row>>>()?;
         let moves = moves.iter().map(name).collect();
-        let rows = [accounts?, slots?, quotas?, releases?, sessions, asked, unshared, moves];
+        let rows =
+            [accounts?, slots?, quotas?, releases?, sessions, asked, spent_without_quota, moves];
         Ok(Self { head, format, counts: tables.counts(COUNTED)?, rows })
     }
 
-    /// The books as they were at the head, but for what is over.
+    /// The books at the checkpoint's head, without releases and sessions that had ended.
     pub(super) fn books(&self) -> Result<Books> {
-        let [accounts, slots, quotas, releases, sessions, asked, unshared, moves] = &self.rows;
+        let [accounts, slots, quotas, releases, sessions, asked, spent_without_quota, moves] =
+            &self.rows;
         let place =
-            |row: &[Cell]| Ok::<_, LedgerError>((Reader(row).text(1)?, Reader(row).text(0)?));
+            |row: &[Cell]| Ok::<_, LedgerError>((RowReader(row).text(1)?, RowReader(row).text(0)?));
         let mut books = Books::after(self.head.sequence, self.format);
         for row in accounts {
             let found = account(row)?;
@@ -81,15 +89,15 @@ impl Checkpoint {
         }
         for row in slots {
             let found = slot(row.get(1..).unwrap_or_default())?;
-            books.slots.insert((Reader(row).text(0)?, found.name.clone()), found);
+            books.slots.insert((RowReader(row).text(0)?, found.name.clone()), found);
         }
         for row in quotas {
             let found = share(row.get(1..).unwrap_or_default())?;
-            books.shares.insert((Reader(row).text(0)?, found.analyst.clone()), found);
+            books.shares.insert((RowReader(row).text(0)?, found.analyst.clone()), found);
         }
         for row in releases {
             let found = release(row)?;
-            let kept = Kept {
+            let kept = ReleaseRecord {
                 analyst: found.analyst,
                 session: found.session,
                 request: found.request,
@@ -100,8 +108,8 @@ impl Checkpoint {
         }
         let mut going = BTreeMap::new();
         for row in sessions {
-            let cells = Reader(row);
-            let kept = KeptSession {
+            let cells = RowReader(row);
+            let kept = SessionRecord {
                 begun: cells.count(2)?,
                 answered: cells.count(3)?,
                 declaration: cells.text(4)?,
@@ -110,18 +118,20 @@ impl Checkpoint {
             };
             going.insert(place(row)?, kept);
         }
-        let asked = asked.iter().map(|row| Ok((place(row)?, Reader(row).text(2)?)));
+        let asked = asked.iter().map(|row| Ok((place(row)?, RowReader(row).text(2)?)));
         books.sessions = Sessions::resumed(going, asked.collect::<Result<BTreeSet<_>>>()?);
-        let named = |row: &Row| Ok::<_, LedgerError>((Reader(row).text(0)?, Reader(row).text(1)?));
-        let balances = unshared.iter().map(|row| Ok((named(row)?, Reader(row).balance(2)?)));
-        books.unstored = Unstored {
-            unshared: balances.collect::<Result<_>>()?,
+        let named =
+            |row: &Row| Ok::<_, LedgerError>((RowReader(row).text(0)?, RowReader(row).text(1)?));
+        let balances =
+            spent_without_quota.iter().map(|row| Ok((named(row)?, RowReader(row).balance(2)?)));
+        books.unstored = UnstoredState {
+            spent_without_quota: balances.collect::<Result<_>>()?,
             moves: moves.iter().map(named).collect::<Result<_>>()?,
         };
         Ok(books)
     }
 
-    /// The checkpoint as text: a digest against accidents, and one JSON object.
+    /// The checkpoint as text: a digest that detects accidental changes, and one JSON object.
     #[must_use]
     pub fn text(&self) -> String {
         let rows = |rows: &Vec<Row>| -> Value {
@@ -139,21 +149,22 @@ impl Checkpoint {
         format!("{}\n{body}\n", Hash::of(body.as_bytes()))
     }
 
-    /// Reads what [`Checkpoint::text`] wrote.
+    /// Reads the text that [`Checkpoint::text`] wrote.
     ///
     /// # Errors
-    /// [`LedgerError::Checkpoint`] if it is not that.
+    /// [`LedgerError::Checkpoint`] if the text is not a checkpoint.
     pub fn read(text: &str) -> Result<Self> {
         let wrong = |problem: &str| LedgerError::Checkpoint(problem.to_owned());
-        let (digest, body) = text.split_once('\n').ok_or_else(|| wrong("is no checkpoint"))?;
+        let (digest, body) =
+            text.split_once('\n').ok_or_else(|| wrong("the file is not a checkpoint"))?;
         let body = body.trim_end();
         if Hash::read(digest) != Some(Hash::of(body.as_bytes())) {
-            return Err(wrong("is damaged: its digest is another"));
+            return Err(wrong("the checkpoint is damaged: its digest differs"));
         }
         let object: Value =
             serde_json::from_str(body).map_err(|error| wrong(&error.to_string()))?;
         if object["checkpoint"] != VERSION {
-            return Err(wrong("is of another version"));
+            return Err(wrong("the checkpoint is of another version"));
         }
         let read = || {
             let counts = object["counts"].as_array()?.iter().map(|count| count.as_u64());
@@ -167,13 +178,13 @@ impl Checkpoint {
                 rows: rows.collect::<Option<Vec<_>>>()?.try_into().ok()?,
             })
         };
-        read().ok_or_else(|| wrong("has not the fields of one"))
+        read().ok_or_else(|| wrong("the checkpoint lacks fields"))
     }
 
-    /// Reads a checkpoint from a file of one's own that nobody else can write to.
+    /// Reads a checkpoint from a file that this user owns and nobody else can write to.
     ///
     /// # Errors
-    /// [`LedgerError::Checkpoint`] if others can, or it is no checkpoint.
+    /// [`LedgerError::Checkpoint`] if others can write to the file, or it is not a checkpoint.
     pub fn load(file: &Path) -> Result<Self> {
         let wrong = |problem: &dyn Display| {
             LedgerError::Checkpoint(format!("{}: {problem}", file.display()))
@@ -185,17 +196,17 @@ impl Checkpoint {
             if metadata.permissions().mode() & 0o022 != 0 {
                 return Err(wrong(&"others can write to it; legal: mode 600"));
             }
-            // A process owns its own entry there; where there is none, the mode has to do.
+            // On Linux this folder belongs to the process's user. On other systems only the mode is checked.
             let own = Path::new("/proc/self").metadata().map(|process| process.uid());
             if own.is_ok_and(|own| metadata.uid() != own) {
-                return Err(wrong(&"somebody else owns it; legal: a file of one's own"));
+                return Err(wrong(&"another user owns it; legal: a file of your own"));
             }
         }
         let text = std::fs::read_to_string(file).map_err(|error| wrong(&error))?;
         Self::read(&text).map_err(|error| wrong(&error))
     }
 
-    /// Writes it to a file that its owner alone can read, durably, in the place of an earlier one.
+    /// Writes the checkpoint durably to a file that only its owner can read, and replaces an earlier one.
     ///
     /// # Errors
     /// [`DatabaseError::Unusable`] if the file cannot be written.

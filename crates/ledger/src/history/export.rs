@@ -1,4 +1,4 @@
-//! What is handed out whole: the history and the responses, one by one.
+//! Exports: the history and the responses, one by one.
 
 use std::collections::BTreeSet;
 
@@ -6,22 +6,22 @@ use counterpoint_wire::ledger::{Event, HistoryEntry, Response, Responses};
 
 use crate::rules::chain::Head;
 use crate::rules::error::{LedgerError, Result};
-use crate::rules::name::{self, Place};
+use crate::rules::name::{self, AccountKey};
 use crate::rules::rows::Release;
 use crate::store::entries::{each_entry, entry};
 use crate::store::find;
 use crate::store::ledger::Ledger;
 use crate::store::tables::Tables;
 
-/// How many answers of a session are read at a time.
+/// The number of answers of a session that are read at a time.
 const ANSWERS: u64 = 10;
 
-/// A part of an export, in the order in which they come.
+/// One item of an export. The items come in the order of these variants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-#[allow(clippy::large_enum_variant)] // There is one at a time.
-pub enum Exported {
-    /// The head that the export is of.
+#[allow(clippy::large_enum_variant)] // Only one item exists at a time.
+pub enum ExportItem {
+    /// The head of the ledger that is exported.
     Head(Head),
     /// An entry of the history.
     Entry(HistoryEntry),
@@ -30,8 +30,8 @@ pub enum Exported {
 }
 
 impl Ledger {
-    /// Gives each entry of the history, or of one account's or one analyst's part of it, to a
-    /// function. An analyst's are those that name the analyst, and what became of their keys.
+    /// Calls a function with each entry of the history, or of the part of one account or one analyst. The part of an
+    /// analyst is the entries that name the analyst, and all later entries about the analyst's keys.
     ///
     /// # Errors
     /// [`LedgerError`] if the ledger cannot be read.
@@ -54,7 +54,7 @@ impl Ledger {
         })
     }
 
-    /// The head, and at most so many entries of the history that come after one.
+    /// The head, and at most `most` entries of the history that come after one.
     ///
     /// # Errors
     /// [`LedgerError`] if the ledger cannot be read.
@@ -65,15 +65,15 @@ impl Ledger {
         })
     }
 
-    /// The stored responses of one account or all, of one analyst or all, in the order of their
-    /// reservations. They may be shown: they are durable.
+    /// The stored responses of one account or all, and of one analyst or all, in the order of their reservations. They
+    /// are durable and may be shown.
     ///
     /// # Errors
     /// [`LedgerError`] if the ledger cannot be read.
     pub fn responses(&mut self, account: Option<&str>, analyst: Option<&str>) -> Result<Responses> {
         let mut responses = Vec::new();
         let head = self.each_response(account, analyst, |part| {
-            if let Exported::Response(response) = part {
+            if let ExportItem::Response(response) = part {
                 responses.push(response);
             }
             Ok::<_, LedgerError>(())
@@ -81,62 +81,63 @@ impl Ledger {
         Ok(Responses { head: head.to_string(), responses })
     }
 
-    /// Gives the head to a function and then the same responses, one by one. An error of the function ends it.
+    /// Calls a function with the head and then with the same responses, one by one. An error of the function ends the
+    /// export.
     ///
     /// # Errors
-    /// [`LedgerError`] if the ledger cannot be read, or the function's.
+    /// [`LedgerError`] if the ledger cannot be read, or the error of the function.
     pub fn each_response<E: From<LedgerError>>(
         &mut self,
         account: Option<&str>,
         analyst: Option<&str>,
-        mut each: impl FnMut(Exported) -> Result<(), E>,
+        mut each: impl FnMut(ExportItem) -> Result<(), E>,
     ) -> Result<Head, E> {
         self.durable(|tables, head| {
             find::named(tables, account)?;
-            each(Exported::Head(head))?;
+            each(ExportItem::Head(head))?;
             responses(tables, (account, analyst), head, &mut each)
         })
     }
 
-    /// Gives the head to a function, then every entry up to it, and then every response that was stored by then, in the
-    /// order of their reservations: one by one, so that a ledger of any length takes little memory. They may be shown: they
-    /// are durable. An error of the function ends it.
+    /// Calls a function with the head, then with every entry up to it, and then with every response that was stored by
+    /// then, in the order of their reservations. Items come one by one, so that a ledger of any length takes little
+    /// memory. They are durable and may be shown. An error of the function ends the export.
     ///
     /// # Errors
-    /// [`LedgerError`] if the ledger cannot be read, or the function's.
+    /// [`LedgerError`] if the ledger cannot be read, or the error of the function.
     pub fn export<E: From<LedgerError>>(
         &mut self,
-        mut each: impl FnMut(Exported) -> Result<(), E>,
+        mut each: impl FnMut(ExportItem) -> Result<(), E>,
     ) -> Result<Head, E> {
         self.durable(|tables, head| {
-            each(Exported::Head(head))?;
-            each_entry(tables, None, head.sequence, |entry| each(Exported::Entry(entry)))?;
+            each(ExportItem::Head(head))?;
+            each_entry(tables, None, head.sequence, |entry| each(ExportItem::Entry(entry)))?;
             responses(tables, (None, None), head, &mut each)
         })
     }
 
-    /// The same without the responses, whose digests are in the entries: for a role that may not read them.
+    /// Exports the history without the responses, for a role that may not read them. Their digests are in the entries.
     ///
     /// # Errors
-    /// [`LedgerError`] if the ledger cannot be read, or the function's.
+    /// [`LedgerError`] if the ledger cannot be read, or the error of the function.
     pub fn export_entries<E: From<LedgerError>>(
         &mut self,
-        mut each: impl FnMut(Exported) -> Result<(), E>,
+        mut each: impl FnMut(ExportItem) -> Result<(), E>,
     ) -> Result<Head, E> {
         self.durable(|tables, head| {
-            each(Exported::Head(head))?;
-            each_entry(tables, None, head.sequence, |entry| each(Exported::Entry(entry)))
+            each(ExportItem::Head(head))?;
+            each_entry(tables, None, head.sequence, |entry| each(ExportItem::Entry(entry)))
         })
     }
 
-    /// Tells what the ledger holds up to a head, all of which is durable before any of it is told. What others write
-    /// meanwhile comes after that head.
+    /// Runs a function on the ledger up to a head, after everything up to this head is durable. Entries that others
+    /// write meanwhile come after the head.
     fn durable<E: From<LedgerError>>(
         &mut self,
         tell: impl FnOnce(&mut Tables<'_>, Head) -> Result<(), E>,
     ) -> Result<Head, E> {
         let head = self.head()?;
-        self.settle()?;
+        self.wait_until_durable()?;
         self.read(|tables| {
             if !tables.contains(head)? {
                 return Err(LedgerError::OtherHistory { expected: head, head: tables.head()? });
@@ -146,22 +147,23 @@ impl Ledger {
         Ok(head)
     }
 
-    /// The stored response of a key, if it was committed. It may be shown: it is durable.
+    /// The stored response of a key, if it was committed. It is durable and may be shown.
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if the key was not reserved.
     pub fn response(&mut self, account: &str, key: &str) -> Result<Option<Vec<u8>>> {
-        name::place(account, key)?;
+        name::check_account_and_key(account, key)?;
         let response = self.read(|tables| Ok(find::release(tables, account, key)?.response))?;
         if response.is_some() {
-            self.settle()?;
+            self.wait_until_durable()?;
         }
         Ok(response)
     }
 }
 
-/// Whether an event is an analyst's, who has the keys of earlier ones.
-fn is_of(event: &Event, analyst: &str, keys: &mut BTreeSet<Place>) -> bool {
+/// True if an event belongs to an analyst, by its name or by a key of the analyst's. `keys` collects the analyst's
+/// keys.
+fn is_of(event: &Event, analyst: &str, keys: &mut BTreeSet<AccountKey>) -> bool {
     let place = event.account().zip(event.key());
     let place = place.map(|(account, key)| (account.to_owned(), key.to_owned()));
     if event.analyst() == Some(analyst) {
@@ -171,12 +173,12 @@ fn is_of(event: &Event, analyst: &str, keys: &mut BTreeSet<Place>) -> bool {
     place.is_some_and(|place| keys.contains(&place))
 }
 
-/// Gives responses and answers that were stored up to a head to a function, in the order of their reservations.
+/// Calls a function with the responses and answers that were stored up to a head, in the order of their reservations.
 fn responses<E: From<LedgerError>>(
     tables: &mut Tables<'_>,
     (account, analyst): (Option<&str>, Option<&str>),
     head: Head,
-    each: &mut impl FnMut(Exported) -> Result<(), E>,
+    each: &mut impl FnMut(ExportItem) -> Result<(), E>,
 ) -> Result<(), E> {
     let last = i64::try_from(head.sequence).unwrap_or(i64::MAX);
     let mut after = 0;
@@ -196,19 +198,19 @@ fn responses<E: From<LedgerError>>(
                 answers(tables, (&account, &key, &analyst), head, each)?;
             }
             if let Some(bytes) = response.filter(|_| is_stored) {
-                each(Exported::Response(Response { account, key, ask: None, analyst, bytes }))?;
+                each(ExportItem::Response(Response { account, key, ask: None, analyst, bytes }))?;
             }
         }
     }
     Ok(())
 }
 
-/// The same of the answers of a session.
+/// Calls the function with the answers of one session.
 fn answers<E: From<LedgerError>>(
     tables: &mut Tables<'_>,
     (account, key, analyst): (&str, &str, &Option<String>),
     head: Head,
-    each: &mut impl FnMut(Exported) -> Result<(), E>,
+    each: &mut impl FnMut(ExportItem) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut after = 0;
     loop {
@@ -216,7 +218,7 @@ fn answers<E: From<LedgerError>>(
         let Some(newest) = page.last() else { return Ok(()) };
         after = newest.number;
         for answer in page.into_iter().take_while(|answer| answer.entry <= head.sequence) {
-            each(Exported::Response(Response {
+            each(ExportItem::Response(Response {
                 account: account.to_owned(),
                 key: key.to_owned(),
                 ask: Some(answer.ask),

@@ -1,9 +1,9 @@
-//! The history: what is told of it, and everything derived from it once more by the functions of `rules`, and compared
-//! with what is stored.
+//! Everything that is read from a ledger. Verification derives all rows from the history again, by the functions of
+//! `rules`, and compares them with the stored ones.
 //!
 //! - `replay` (the books that follow from the entries), `verify`, `checkpoint` (where the next verification begins)
-//! - `status`, `spent` (odometers), `export`: what is told
-//! - `backup`, `upgrade`: copies that are verified
+//! - `status`, `spent` (odometers), `export`: reports
+//! - `backup`, `upgrade`: verified copies
 
 mod backup;
 mod checkpoint;
@@ -15,6 +15,6 @@ mod upgrade;
 mod verify;
 
 pub use checkpoint::Checkpoint;
-pub use export::Exported;
-pub use status::OpenedSession;
+pub use export::ExportItem;
+pub use status::SessionSummary;
 pub use verify::Verification;

@@ -1,15 +1,16 @@
-//! What is spent so far, as an epsilon.
+//! The budget that is spent so far, as an epsilon.
 //!
-//! The account's own currency says what is left; what has been spent of a Rényi divergence or of rho says little to
-//! people. The core's odometer, whose levels depend on nothing but what the account was opened with, makes it an epsilon.
-//! An account is read for its releases, a data set for what its accounts promise, which is what it is charged with.
+//! An account's own currency says what is left, but an amount of Rényi divergence or of rho means little to most
+//! people. The core's odometer converts the spent amount to an epsilon; its levels depend only on the parameters that
+//! the account was opened with. For an account the odometer adds up releases; for a data set, the promises of its
+//! accounts, which the data set is charged for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use counterpoint::quantity::Count;
-use counterpoint_budget::{Amount, Level, Mileage, Odometer, Query, Terms};
+use counterpoint_budget::{Amount, Level, Odometer, OdometerTotals, Query, Terms};
 use counterpoint_wire::ledger::{
-    Asked, Event, LevelRead, OdometerRead, Promised, Rule, SpentEpsilon,
+    Event, LevelStatus, OdometerStatus, PromiseRecord, ReleaseRequest, Rule, SpentEpsilon,
 };
 
 use crate::rules::debit;
@@ -17,50 +18,50 @@ use crate::rules::error::{Result, damaged};
 use crate::rules::limits::OLDEST_FORMAT;
 use crate::rules::rows::Account;
 
-/// More different releases than these are not looked at: each is priced at every level.
-const MOST: usize = 1000;
+/// The most different releases that are added up, because each is priced at every level.
+const MAX_DIFFERENT_RELEASES: usize = 1000;
 
-/// An odometer, and the releases that it is to be read for.
-pub(crate) struct Spent {
+/// An odometer of an account or a data set, and the releases that it adds up.
+pub(crate) struct AccountOdometer {
     odometer: Odometer,
     promised: Amount,
-    /// Equal ones together, by their text.
+    /// The different releases with their numbers, by their text.
     releases: BTreeMap<String, (Query, u64)>,
-    /// How many charges there are, and how many of them were seen.
+    /// The number of charges of the account, and the number of charges that were added here.
     charges: u64,
     seen: u64,
-    /// The accounts of a data set, and whether budget was moved between them: what they promise is then no longer what
-    /// each was opened with, and divergences of promises do not add up to the same.
+    /// The accounts of a data set, and whether budget was moved between them. After a transfer the accounts' promises
+    /// are not those they were opened with, and the divergences of the promises have another sum.
     accounts: BTreeSet<String>,
     is_moved: bool,
 }
 
-impl Spent {
-    /// Of an open account that promises an epsilon in another currency: what `status` tells.
-    pub(crate) fn of(account: &Account) -> Option<Self> {
+impl AccountOdometer {
+    /// The odometer of an open account that promises an epsilon in another currency. `status` shows it.
+    pub(crate) fn for_status(account: &Account) -> Option<Self> {
         let Rule::Filter(record) = &account.rule else { return None };
-        // A data set is charged with what its accounts promise, which no release says.
+        // A data set is charged with its accounts' promises, not with releases.
         if account.parent.is_none() || record.kind == "sums" {
             return None;
         }
-        // Where no level leaves anything to spend there is nothing to be read.
+        // If no level leaves anything to spend, there is no reading.
         Self::new(account).ok()
     }
 
-    /// Of an open account or a data set. Levels, delta and what is set aside for leaks are fixed by what it was opened
-    /// with: nothing is chosen that could have been chosen from answers.
+    /// The odometer of an open account or a data set. Its levels, its delta and the part set aside for leaks follow
+    /// from the parameters that the account was opened with, so no choice depends on answers.
     pub(crate) fn new(account: &Account) -> Result<Self> {
         let legal = "an open account or a data set that promises an epsilon at a delta above 0";
         let Rule::Filter(record) = &account.rule else {
             return Err(account.unfit("is a plan account, certified as a whole", legal));
         };
-        let Promised::ApproxDp { epsilon, delta } = &record.promise else {
+        let PromiseRecord::ApproxDp { epsilon, delta } = &record.promise else {
             return Err(account.unfit("promises no epsilon", legal));
         };
         if delta.is_zero() {
             return Err(account.unfit("promises delta 0", legal));
         }
-        // Where all of delta is for leaks, an odometer sets half of it aside.
+        // If all of delta is set aside for leaks, the odometer sets half of it aside.
         let aside = &record.capacity.delta;
         let leaks = if aside < delta { aside.clone() } else { delta.half() };
         let terms = Terms::new(account.relation.adjacency());
@@ -75,16 +76,16 @@ impl Spent {
         })
     }
 
-    /// Takes a debit into account, whether or not its response was stored.
+    /// Adds a debit. It counts even if no response was stored.
     pub(crate) fn add(&mut self, account: &Account, event: &Event) -> Result<()> {
         match event {
-            Event::Reserve { account: of, release: Asked::Described(list), .. }
+            Event::Reserve { account: of, release: ReleaseRequest::Described(list), .. }
                 if *of == account.name =>
             {
                 self.seen += 1;
                 for described in list {
-                    let text = format!("{:?}", described.normal());
-                    // It was charged, whatever would be charged now.
+                    let text = format!("{:?}", described.without_defaults());
+                    // The release was charged, so it counts even if today's rules would refuse it.
                     let query = || described.query().or_else(|_| described.query_in(OLDEST_FORMAT));
                     self.put(text, || Ok(query()?))?;
                 }
@@ -98,7 +99,7 @@ impl Spent {
                 self.seen += 1;
                 self.accounts.insert(opened.clone());
                 let Some(promised) = debit::promise(rule) else { return Ok(()) };
-                let nothing = || damaged("a rule promises nothing");
+                let nothing = || damaged("a rule has no promise");
                 self.put(format!("{promised:?}"), || {
                     Ok(promised.promise().ok_or_else(nothing)?.query()?)
                 })?;
@@ -108,19 +109,22 @@ impl Spent {
         Ok(())
     }
 
-    /// One release more.
+    /// Adds one release.
     fn put(&mut self, text: String, query: impl FnOnce() -> Result<Query>) -> Result<()> {
         if let Some((_, times)) = self.releases.get_mut(&text) {
             *times += 1;
-        } else if self.releases.len() <= MOST {
+        } else if self.releases.len() <= MAX_DIFFERENT_RELEASES {
             self.releases.insert(text, (query()?, 1));
         }
         Ok(())
     }
 
-    /// What all of it costs at every level; `None` if not all of it is known.
-    fn mileage(&self) -> Option<Mileage> {
-        if self.releases.len() > MOST || self.seen != self.charges || self.is_moved {
+    /// The cost of all charges at every level; `None` if not all of them are known.
+    fn mileage(&self) -> Option<OdometerTotals> {
+        if self.releases.len() > MAX_DIFFERENT_RELEASES
+            || self.seen != self.charges
+            || self.is_moved
+        {
             return None;
         }
         let mut spent = self.odometer.start();
@@ -132,7 +136,7 @@ impl Spent {
         Some(spent)
     }
 
-    /// What the odometer says, where that is less than what the account promises as a whole.
+    /// The odometer's bound, if it is below the account's promise.
     pub(crate) fn bound(&self) -> Option<SpentEpsilon> {
         let epsilon = self.odometer.bound(&self.mileage()?)?;
         (epsilon < self.promised).then(|| SpentEpsilon {
@@ -143,8 +147,8 @@ impl Spent {
         })
     }
 
-    /// What the odometer says, level by level.
-    pub(crate) fn read(&self, account: &Account, head: String) -> Result<OdometerRead> {
+    /// The odometer's reading, level by level.
+    pub(crate) fn read(&self, account: &Account, head: String) -> Result<OdometerStatus> {
         if self.is_moved {
             let legal = "a data set whose accounts have what they were opened with";
             return Err(account.unfit("has accounts between which budget was moved", legal));
@@ -154,14 +158,14 @@ impl Spent {
         let spent = self.mileage();
         let spent =
             spent.ok_or_else(|| account.unfit("has releases that no level prices", legal))?;
-        let level = |(level, total): (&Level, &Option<Amount>)| LevelRead {
+        let level = |(level, total): (&Level, &Option<Amount>)| LevelStatus {
             epsilon: level.epsilon.clone(),
             order: Amount::from_f64(level.order.get()).unwrap_or_default(),
             capacity: level.capacity.clone(),
             spent: total.clone(),
             holds: total.as_ref().is_some_and(|total| total <= &level.capacity),
         };
-        Ok(OdometerRead {
+        Ok(OdometerStatus {
             account: account.name.clone(),
             epsilon: self.odometer.bound(&spent),
             delta: self.odometer.delta().clone(),

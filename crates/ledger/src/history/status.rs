@@ -1,13 +1,13 @@
-//! What is told about a ledger: what is promised, spent and left, and what is going on.
+//! Reports about a ledger: promises, spent and remaining budgets, and open releases and sessions.
 
 use counterpoint::Relation;
 use counterpoint_wire::adjacency_name;
 use counterpoint_wire::ledger::{
-    AccountStatus, Described, OdometerRead, Pending, PendingKey, QuotaStatus, Rule, SessionStatus,
-    SlotStatus, SpentEpsilon, Status,
+    AccountStatus, OdometerStatus, PendingKey, PendingList, QuotaStatus, ReleaseRecord, Rule,
+    SessionStatus, SlotStatus, SpentEpsilon, Status,
 };
 
-use super::spent::Spent;
+use super::spent::AccountOdometer;
 use crate::rules::chain::Head;
 use crate::rules::error::{LedgerError, Result, damaged, unknown};
 use crate::rules::rows::{self, Account, Release, Share};
@@ -17,19 +17,19 @@ use crate::store::find;
 use crate::store::ledger::Ledger;
 use crate::store::tables::Tables;
 
-/// A session that has begun, without what is secret.
+/// A session that was begun, without its private state and its answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct OpenedSession {
-    /// Its key.
+pub struct SessionSummary {
+    /// The session's key.
     pub key: String,
-    /// What it was declared to be.
+    /// The declaration of its mechanism.
     pub declaration: Vec<u8>,
-    /// The entry that began it.
+    /// The entry that began the session.
     pub begun: u64,
-    /// How many answers there are.
+    /// The number of answers.
     pub answered: u64,
-    /// The entry that ended it, if it is over.
+    /// The entry that ended the session, if it has ended.
     pub ended: Option<u64>,
 }
 
@@ -42,7 +42,7 @@ impl Ledger {
         self.read(|tables| tables.head())
     }
 
-    /// What is promised, spent and left: of one account with its slots and quotas, or of all.
+    /// The promise, the spent amount and the capacity of one account with its slots and quotas, or of all accounts.
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account.
@@ -52,7 +52,7 @@ impl Ledger {
             let accounts = match account {
                 Some(name) => {
                     let account = find::account(tables, name)?;
-                    vec![in_full(tables, &account)?]
+                    vec![full_status(tables, &account)?]
                 }
                 None => tables.accounts()?.iter().map(summary).collect::<Result<_, _>>()?,
             };
@@ -60,8 +60,8 @@ impl Ledger {
         })
     }
 
-    /// At most so many accounts that were opened after an entry of the history, in that order: each with the number of the
-    /// entry that opened it, without its slots and quotas.
+    /// At most `most` accounts that were opened after an entry of the history, in this order. Each comes with the
+    /// number of the entry that opened it, without its slots and quotas.
     ///
     /// # Errors
     /// [`LedgerError`] if the ledger cannot be read.
@@ -72,37 +72,37 @@ impl Ledger {
         })
     }
 
-    /// What is spent of an open account so far, as an epsilon at the delta that the account promises: a bound that holds
-    /// at all times at once, whatever is asked next. `None` for other accounts, and where no bound below what the
-    /// account promises is known.
+    /// The amount that an open account has spent so far, as an epsilon at the delta that the account promises. The
+    /// bound holds at all times at once, for any choice of later queries. `None` for other accounts, and if no bound
+    /// below the account's promise is known.
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account.
     pub fn spent_epsilon(&mut self, account: &str) -> Result<Option<SpentEpsilon>> {
         self.read(|tables| {
             let account = find::account(tables, account)?;
-            let Some(mut spent) = Spent::of(&account) else { return Ok(None) };
-            follow(tables, &account, &mut spent)?;
+            let Some(mut spent) = AccountOdometer::for_status(&account) else { return Ok(None) };
+            add_charges(tables, &account, &mut spent)?;
             Ok(spent.bound())
         })
     }
 
-    /// What the odometer of an open account reads for its releases, or that of a data set for what its accounts promise:
-    /// a bound that holds at all times at once, whatever is asked next. Its levels and its delta are fixed by what the
-    /// account was opened with.
+    /// Reads the odometer of an open account, which adds up its releases, or of a data set, which adds up its accounts'
+    /// promises. The bound holds at all times at once, for any choice of later queries. The odometer's levels and delta
+    /// are fixed by the parameters that the account was opened with.
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account, [`LedgerError::Unfit`] if it has no odometer.
-    pub fn odometer(&mut self, account: &str) -> Result<OdometerRead> {
+    pub fn odometer(&mut self, account: &str) -> Result<OdometerStatus> {
         self.read(|tables| {
             let account = find::account(tables, account)?;
-            let mut spent = Spent::new(&account)?;
-            follow(tables, &account, &mut spent)?;
+            let mut spent = AccountOdometer::new(&account)?;
+            add_charges(tables, &account, &mut spent)?;
             spent.read(&account, tables.head()?.to_string())
         })
     }
 
-    /// What the charges of an account are amounts of.
+    /// The unit of an account's charges.
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account.
@@ -110,12 +110,11 @@ impl Ledger {
         self.read(|tables| Ok(find::account(tables, account)?.unit()))
     }
 
-    /// What is debited, in one account or in all, and has no response, or is a session that is
-    /// not over.
+    /// The debits, in one account or in all, that have no response yet, including sessions that have not ended.
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account.
-    pub fn pending(&mut self, account: Option<&str>) -> Result<Pending> {
+    pub fn pending(&mut self, account: Option<&str>) -> Result<PendingList> {
         self.read(|tables| {
             find::named(tables, account)?;
             let mut pending = Vec::new();
@@ -131,18 +130,18 @@ impl Ledger {
                 let answered = found.map(|found| found.answered);
                 pending.push(PendingKey { account, key, analyst, entry, session, answered });
             }
-            Ok(Pending { head: tables.head()?.to_string(), pending })
+            Ok(PendingList { head: tables.head()?.to_string(), pending })
         })
     }
 
-    /// What may be known of a session: neither its state nor its answers.
+    /// The public status of a session, without its state and its answers.
     ///
     /// # Errors
     /// [`LedgerError`] if the key was not reserved for a session.
     pub fn session_status(&mut self, account: &str, key: &str) -> Result<SessionStatus> {
-        name::place(account, key)?;
+        name::check_account_and_key(account, key)?;
         self.read(|tables| {
-            // Without its response, which not everybody may read.
+            // The response itself is not read, because some roles may not read it.
             let release = match tables.digested_release(account, key)? {
                 Some((release, _)) if release.session => release,
                 _ => find::session(tables, account, key)?,
@@ -161,7 +160,7 @@ impl Ledger {
         })
     }
 
-    /// At most so many of an analyst's sessions in an account that began after an entry of the history, in that order.
+    /// At most `most` sessions of an analyst in an account that began after an entry of the history, in this order.
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account.
@@ -171,24 +170,24 @@ impl Ledger {
         analyst: &str,
         after: u64,
         most: u64,
-    ) -> Result<Vec<OpenedSession>> {
+    ) -> Result<Vec<SessionSummary>> {
         self.read(|tables| {
             find::account(tables, account)?;
-            let told = |session: rows::Session| {
-                let rows::Session { key, declaration, begun, answered, ended, .. } = session;
-                OpenedSession { key, declaration, begun, answered, ended }
+            let to_summary = |session: rows::SessionRow| {
+                let rows::SessionRow { key, declaration, begun, answered, ended, .. } = session;
+                SessionSummary { key, declaration, begun, answered, ended }
             };
             let sessions = tables.sessions_of(account, analyst, after, most)?;
-            Ok(sessions.into_iter().map(told).collect())
+            Ok(sessions.into_iter().map(to_summary).collect())
         })
     }
 
     /// The only account in which a key was reserved.
     ///
     /// # Errors
-    /// [`LedgerError::Unknown`] if there is none, [`LedgerError::UnfitKey`] if there are several.
+    /// [`LedgerError::Unknown`] if there is no such account, [`LedgerError::UnfitKey`] if there are several.
     pub fn account_of(&mut self, key: &str) -> Result<String> {
-        name::word("key", key)?;
+        name::check_word("key", key)?;
         let mut accounts = self.read(|tables| tables.accounts_with(key))?;
         let key = key.to_owned();
         match (accounts.pop(), accounts.as_slice()) {
@@ -201,7 +200,7 @@ impl Ledger {
         }
     }
 
-    /// Which data sets an account's releases have to take for neighbours.
+    /// The neighbouring relation of an account's data set.
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such data set or account.
@@ -209,7 +208,8 @@ impl Ledger {
         self.read(|tables| Ok(find::account(tables, account)?.relation))
     }
 
-    /// The data set that an account is under, however deep, and the part of it that the account is about, if not all.
+    /// The data set that an account is under, at any depth, and the part of the data that the account is about, if not
+    /// all.
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account.
@@ -225,18 +225,18 @@ impl Ledger {
         })
     }
 
-    /// What a slot of a plan account was declared as.
+    /// The release that a slot of a plan account was declared as.
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account or slot.
-    pub fn declared(&mut self, account: &str, slot: &str) -> Result<Described> {
+    pub fn slot_release(&mut self, account: &str, slot: &str) -> Result<ReleaseRecord> {
         self.read(|tables| {
             find::opened(tables, account)?;
             Ok(find::slot(tables, account, slot)?.release)
         })
     }
 
-    /// Whether an account is a plan account.
+    /// True if an account is a plan account.
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account.
@@ -245,15 +245,19 @@ impl Ledger {
     }
 }
 
-/// Everything that an account, or a data set, was charged with.
-fn follow(tables: &mut Tables<'_>, account: &Account, spent: &mut Spent) -> Result<()> {
-    // What a data set is charged with are entries of its accounts.
+/// Adds every charge of an account or a data set.
+fn add_charges(
+    tables: &mut Tables<'_>,
+    account: &Account,
+    spent: &mut AccountOdometer,
+) -> Result<()> {
+    // The charges of a data set are in the entries of its accounts.
     let of = account.parent.as_ref().map(|_| account.name.as_str());
     each_entry(tables, of, u64::MAX, |entry| spent.add(account, &entry.event))
 }
 
 /// An account with its slots and quotas.
-fn in_full(tables: &mut Tables<'_>, account: &Account) -> Result<AccountStatus> {
+fn full_status(tables: &mut Tables<'_>, account: &Account) -> Result<AccountStatus> {
     let mut slots: Vec<SlotStatus> = tables
         .slots(&account.name)?
         .into_iter()
@@ -281,7 +285,7 @@ fn quota(share: &Share) -> QuotaStatus {
 
 fn summary(account: &Account) -> Result<AccountStatus> {
     let promise = debit::promise_of(account);
-    let promise = promise.ok_or_else(|| damaged("a rule promises nothing"))?;
+    let promise = promise.ok_or_else(|| damaged("a rule has no promise"))?;
     let (kind, order) = match &account.rule {
         Rule::Filter(record) => (record.kind.clone(), record.order.clone()),
         _ => ("plan".to_owned(), None),

@@ -1,4 +1,4 @@
-//! A ledger of an earlier format, brought to this one.
+//! Upgrades of ledgers of an earlier format to this one.
 
 use std::path::Path;
 
@@ -11,12 +11,13 @@ use crate::store::database::Url;
 use crate::store::ledger::{Ledger, append, new_identity, now};
 
 impl Ledger {
-    /// Brings a ledger of an earlier format to this one. It is verified first, and copied to a new file as it was; its history
-    /// goes on, so that every head that was kept is still in it.
+    /// Upgrades a ledger of an earlier format to this one. The ledger is first verified and copied, unchanged, to a new
+    /// file. Its history continues, so every head that was kept is still in it.
     ///
     /// # Errors
-    /// [`LedgerError::Version`] if there is nothing to upgrade, or it cannot be; [`LedgerError::Damaged`] if it is not
-    /// what its history says; [`LedgerError::OtherHistory`] if the expected entry is not in it.
+    /// [`LedgerError::Version`] if the ledger has this format already, or one that cannot be upgraded;
+    /// [`LedgerError::Damaged`] if its rows do not follow from its history; [`LedgerError::OtherHistory`] if the
+    /// expected entry is not in it.
     pub fn upgrade(url: &Url, backup: &Path, expect: Option<Head>) -> Result<Head> {
         let mut ledger = Self::new(url.open(false)?);
         let found = ledger.version()?;
@@ -27,7 +28,7 @@ impl Ledger {
         is_sound(&mut ledger)?;
         ledger.backup(backup)?;
         let head = ledger.write(|tables, head| {
-            // Others may have been quicker.
+            // Another process may have upgraded the ledger first.
             match tables.version()? {
                 now if now == found => tables.upgrade(found, VERSION)?,
                 found => return Err(LedgerError::Version { found }),
@@ -40,7 +41,7 @@ impl Ledger {
     }
 }
 
-/// Whether a ledger is what its history says.
+/// Checks that a ledger's rows follow from its history.
 fn is_sound(ledger: &mut Ledger) -> Result<()> {
     ledger.verify(None)?.problem.map_or(Ok(()), |problem| Err(damaged(problem)))
 }

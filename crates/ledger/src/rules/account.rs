@@ -1,4 +1,4 @@
-//! New accounts: what they are to be, and the rule that is recorded of it.
+//! New accounts, and the rules that are recorded for them.
 
 use counterpoint::{Adjacency, Relation};
 use counterpoint_budget::Amount;
@@ -9,42 +9,42 @@ use super::error::{Result, unfit_plan};
 use super::filter::NewFilter;
 use super::slots;
 
-/// What kind of account is to be opened.
+/// The kind of a new account.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum NewAccount {
-    /// Slots declared up front. The question, if given, replaces the plan's.
+    /// A plan account: slots declared up front. The question, if given, replaces the plan's.
     Plan(ExactPlan, Option<(Question, Amount)>),
-    /// Releases chosen as one goes.
+    /// An open account: a filter admits releases that are chosen adaptively.
     Filter(NewFilter),
 }
 
-/// The rule of a new account.
+/// Makes the rule of a new account.
 pub(crate) fn rule(new: &NewAccount, relation: Relation) -> Result<Rule> {
     match new {
         NewAccount::Filter(filter) => Ok(Rule::Filter(filter.record(relation.adjacency())?)),
         NewAccount::Plan(plan, question) => {
-            is_about(plan, relation)?;
+            check_plan(plan, relation)?;
             let question = question.as_ref().or(plan.question.as_ref()).ok_or_else(|| {
                 let legal = "delta or epsilon in the plan, or --delta or --epsilon";
-                unfit_plan("nothing is asked".to_owned(), legal)
+                unfit_plan("no question is asked".to_owned(), legal)
             })?;
             Ok(Rule::Plan(slots::certify(question, slots::declared(plan)?, relation)?))
         }
     }
 }
 
-/// Whether a plan is about data with a relation, one person at a time.
-pub(crate) fn is_about(plan: &ExactPlan, relation: Relation) -> Result<()> {
-    agree(plan.adjacency, None, relation)?;
+/// Refuses a plan about another neighbouring relation, or about groups of several people.
+pub(crate) fn check_plan(plan: &ExactPlan, relation: Relation) -> Result<()> {
+    check_relation(plan.adjacency, None, relation)?;
     match plan.group {
         1 => Ok(()),
         group => Err(unfit_plan(format!("group is {group}"), "1")),
     }
 }
 
-/// A plan or a request may not speak of another neighbouring relation than its data set.
-pub(crate) fn agree(
+/// Refuses a plan or request that states another neighbouring relation than its data set.
+pub(crate) fn check_relation(
     adjacency: Option<Adjacency>,
     records: Option<u64>,
     dataset: Relation,

@@ -1,4 +1,4 @@
-//! The history's chain: each entry's hash covers the one before it.
+//! The chain of the history: the hash of each entry covers the hash of the entry before it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,29 +9,29 @@ use sha2::{Digest, Sha256};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hash(pub [u8; 32]);
 
-/// The last entry of a history, or of what it once was: `SEQUENCE:HASH`.
+/// The last entry of a history, now or at an earlier time: `SEQUENCE:HASH`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
     /// The entry's number, from 1; 0 before the first.
     pub sequence: u64,
-    /// Its hash.
+    /// The entry's hash.
     pub hash: Hash,
 }
 
-/// Text that is no head.
+/// The error for text that is not a head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the head is not one; legal: SEQUENCE:HASH, a number and 64 hexadecimal digits")]
+#[error("the text is not a head; legal: SEQUENCE:HASH, a number and 64 hexadecimal digits")]
 pub struct HeadError;
 
 impl Head {
-    /// Before the first entry.
+    /// The head before the first entry.
     pub const NONE: Self = Self { sequence: 0, hash: Hash([0; 32]) };
 
-    /// The head once an entry with this body is added.
+    /// The head after an entry with this body is added.
     #[must_use]
     pub fn then(self, body: &str) -> Self {
         let sequence = self.sequence + 1;
-        // What comes before the body has a fixed length, so no two entries look the same.
+        // The parts before the body have a fixed length, so no two entries give the same bytes.
         let hash = Sha256::new()
             .chain_update(b"counterpoint ledger 2\n")
             .chain_update(self.hash.0)

@@ -1,55 +1,60 @@
-//! What may be opened and reserved, and what it costs.
+//! Charges for new accounts and for releases, and the balances after them.
 
 use counterpoint_budget::{Amount, Charge, Currency, Filter, is_within_part};
-use counterpoint_wire::ledger::{Asked, Cost, Described, PlanRecord, Promised, Rule};
+use counterpoint_wire::ledger::{
+    Cost, PlanRecord, PromiseRecord, ReleaseRecord, ReleaseRequest, Rule,
+};
 
 use super::error::{LedgerError, Refusal, Result, damaged};
-use super::limits::MOST_TOGETHER;
+use super::limits::MAX_RELEASES_PER_KEY;
 use super::query::query;
 use super::rows::{Account, Balance, Share, Slot, releases};
 use super::{name, slots};
 
-/// What an account promises as a whole, which is what it costs its data set.
-pub(crate) fn promise(rule: &Rule) -> Option<Promised> {
+/// The promise of an account as a whole, which its data set is charged for.
+pub(crate) fn promise(rule: &Rule) -> Option<PromiseRecord> {
     match rule {
         Rule::Plan(PlanRecord { epsilon, delta, .. }) => {
-            Some(Promised::ApproxDp { epsilon: epsilon.clone(), delta: delta.clone() })
+            Some(PromiseRecord::ApproxDp { epsilon: epsilon.clone(), delta: delta.clone() })
         }
         Rule::Filter(filter) => Some(filter.promise.clone()),
         _ => None,
     }
 }
 
-/// What an account promises with what it has to spend now: of what was moved to it or from it so much more or less.
-pub(crate) fn promise_of(account: &Account) -> Option<Promised> {
+/// The promise of an account with its present capacity: budget that was moved to or from the account shifts its promise
+/// by the same amount.
+pub(crate) fn promise_of(account: &Account) -> Option<PromiseRecord> {
     let promised = promise(&account.rule)?;
     let Rule::Filter(record) = &account.rule else { return Some(promised) };
     let (first, now) = (&record.capacity, &account.balance.capacity);
-    let shifted = |total: &Amount, first: &Amount, now: &Amount| (total + now).less(first);
+    let shifted = |total: &Amount, first: &Amount, now: &Amount| (total + now).checked_sub(first);
     Some(match promised {
-        Promised::ApproxDp { epsilon, delta } => Promised::ApproxDp {
+        PromiseRecord::ApproxDp { epsilon, delta } => PromiseRecord::ApproxDp {
             epsilon: shifted(&epsilon, &first.main, &now.main)?,
             delta: shifted(&delta, &first.delta, &now.delta)?,
         },
-        Promised::Zcdp { .. } => Promised::Zcdp { rho: now.main.clone(), delta: now.delta.clone() },
-        Promised::Renyi { order, .. } => Promised::Renyi { order, tau: now.main.clone() },
+        PromiseRecord::Zcdp { .. } => {
+            PromiseRecord::Zcdp { rho: now.main.clone(), delta: now.delta.clone() }
+        }
+        PromiseRecord::Renyi { order, .. } => PromiseRecord::Renyi { order, tau: now.main.clone() },
         promised => promised,
     })
 }
 
-/// Opening an account is one charge to the data set, in full: the charge, and the data set's
-/// balance after it.
+/// Charges a data set, once and in full, for an account that is opened with this rule. Returns the charge and the data
+/// set's balance after it.
 pub(crate) fn open(dataset: &Account, rule: &Rule) -> Result<(Cost, Balance)> {
     let filter = filter_of(dataset)?;
     let promise = promise(rule).and_then(|promise| promise.promise());
     let promise = promise.ok_or_else(|| no_rule(&dataset.name))?;
     let charge = cost(&filter, filter.charge_account(&promise)?);
     let place = format!("data set {:?}", dataset.name);
-    let balance = charged(&filter, &dataset.balance, &charge, &place)?;
+    let balance = charge_by_filter(&filter, &dataset.balance, &charge, &place)?;
     Ok((charge, balance))
 }
 
-/// What a release changes.
+/// The charge of a release, and the balances and the slot's uses after it.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Debit {
     pub(crate) charge: Cost,
@@ -58,30 +63,30 @@ pub(crate) struct Debit {
     pub(crate) used: Option<u64>,
 }
 
-/// What a release costs in a ledger of a format. It depends on the description alone, and in a
-/// plan account on what its slot declares.
+/// The charge of a release under a version of the format. It depends on the description alone, and in a plan account on
+/// the declaration of its slot.
 pub(crate) fn price(
     account: &Account,
     slot: Option<&Slot>,
-    asked: &Asked,
+    asked: &ReleaseRequest,
     format: u64,
 ) -> Result<Cost> {
-    if asked.described().len() > MOST_TOGETHER {
-        let problem = format!("is asked for {} releases under one key", asked.described().len());
+    if asked.releases().len() > MAX_RELEASES_PER_KEY {
+        let problem = format!("is asked for {} releases under one key", asked.releases().len());
         return Err(account.unfit(&problem, "1 to 1000"));
     }
-    for label in asked.described().iter().filter_map(Described::part) {
-        name::words("partition", label)?;
+    for label in asked.releases().iter().filter_map(ReleaseRecord::part) {
+        name::check_words("partition", label)?;
     }
     match (&account.rule, asked) {
-        (Rule::Filter(_), Asked::Described(list)) => together(account, list, format),
-        (Rule::Plan(_), Asked::Slot { name, count: 0, .. }) => {
+        (Rule::Filter(_), ReleaseRequest::Described(list)) => price_together(account, list, format),
+        (Rule::Plan(_), ReleaseRequest::Slot { name, count: 0, .. }) => {
             Err(account.unfit(&format!("slot {name:?}, 0 times"), "a count from 1"))
         }
-        (Rule::Plan(_), Asked::Slot { count, run, .. }) => {
+        (Rule::Plan(_), ReleaseRequest::Slot { count, run, .. }) => {
             if !run.is_empty() {
                 let slot = slot.ok_or_else(|| no_rule(&account.name))?;
-                slots::runs(account, slot, *count, run, format)?;
+                slots::check_runs_covered(account, slot, *count, run, format)?;
             }
             Ok(releases(*count))
         }
@@ -90,16 +95,16 @@ pub(crate) fn price(
     }
 }
 
-/// A charge as it is stored: with the sum of own epsilons where the account goes by it.
+/// A charge as it is stored. It has a sum of pure epsilons only where the account's capacity has one.
 fn cost(filter: &Filter, charge: Charge) -> Cost {
     let pure = charge.pure.filter(|_| filter.capacity().pure.is_some());
     Cost { main: charge.main, delta: charge.delta, pure }
 }
 
-/// What releases cost together: the sum. Each must be about the account's part of the data.
-fn together(account: &Account, list: &[Described], format: u64) -> Result<Cost> {
+/// The sum of the charges of several releases. Each must be about the account's part of the data.
+fn price_together(account: &Account, list: &[ReleaseRecord], format: u64) -> Result<Cost> {
     if list.is_empty() {
-        return Err(account.unfit("is asked for no release", "1 to 1000"));
+        return Err(account.unfit("is asked for no releases", "1 to 1000"));
     }
     let filter = filter_of(account)?;
     let mut total = Charge::default();
@@ -111,64 +116,73 @@ fn together(account: &Account, list: &[Described], format: u64) -> Result<Cost> 
     Ok(cost(&filter, total))
 }
 
-/// Whether an account is still open.
-pub(crate) fn is_open(account: &Account) -> Result<()> {
+/// Refuses an account that is closed.
+pub(crate) fn check_open(account: &Account) -> Result<()> {
     match account.closed {
         None => Ok(()),
         Some(_) => Err(account.unfit("is closed", "an open account")),
     }
 }
 
-/// Whether a release at a price fits slot, quota and account, in this order, and what it
-/// leaves of them.
+/// Refuses a charge that does not fit the slot, the quota or the account, checked in this order. Returns the balances
+/// after the charge.
 pub(crate) fn reserve(
     account: &Account,
     slot: Option<&Slot>,
     share: Option<&Share>,
-    asked: &Asked,
+    asked: &ReleaseRequest,
     charge: Cost,
 ) -> Result<Debit> {
-    is_open(account)?;
+    check_open(account)?;
     let used = match (asked, slot) {
-        (Asked::Slot { count, .. }, Some(slot)) => Some(slots::opened(account, slot, *count)?),
+        (ReleaseRequest::Slot { count, .. }, Some(slot)) => {
+            Some(slots::opened(account, slot, *count)?)
+        }
         _ => None,
     };
     let unit = || {
         let unit = account.unit();
-        account.filter().map_or(unit.to_owned(), |filter| measured(filter.currency(), unit))
+        account.filter().map_or(unit.to_owned(), |filter| total_name(filter.currency(), unit))
     };
     let spent_of = |share: &Share| {
         let place = format!("the quota of {:?} in account {:?}", share.analyst, account.name);
-        within(&share.balance, &charge, &place, &unit)
+        charge_by_totals(&share.balance, &charge, &place, &unit)
     };
     let share = share.map(spent_of).transpose()?;
     let place = format!("account {:?}", account.name);
     let balance = match account.rule {
-        Rule::Filter(_) => charged(&filter_of(account)?, &account.balance, &charge, &place)?,
-        _ => within(&account.balance, &charge, &place, &unit)?,
+        Rule::Filter(_) => {
+            charge_by_filter(&filter_of(account)?, &account.balance, &charge, &place)?
+        }
+        _ => charge_by_totals(&account.balance, &charge, &place, &unit)?,
     };
     Ok(Debit { charge, account: balance, share, used })
 }
 
-/// The same of one opening of a slot, for an account of its own.
+/// Reserves one opening of a slot for an account that is opened in it.
 pub(crate) fn open_within(account: &Account, slot: &Slot) -> Result<Debit> {
-    let asked = Asked::Slot { name: slot.name.clone(), count: 1, run: Vec::new() };
+    let asked = ReleaseRequest::Slot { name: slot.name.clone(), count: 1, run: Vec::new() };
     reserve(account, Some(slot), None, &asked, releases(1))
 }
 
-/// The balance after a charge, by a filter. What is spent has a sum of own epsilons where the
-/// charges have one.
-fn charged(filter: &Filter, balance: &Balance, charge: &Cost, place: &str) -> Result<Balance> {
+/// The balance after a charge that the filter admits. The spent amount has a sum of pure epsilons where the charges
+/// have one.
+fn charge_by_filter(
+    filter: &Filter,
+    balance: &Balance,
+    charge: &Cost,
+    place: &str,
+) -> Result<Balance> {
     let admitted = filter.admit(&balance.spent.clone().into(), &charge.clone().into());
     let spent = admitted.map_err(|refused| {
-        let what = measured(filter.currency(), refused.what);
+        let what = total_name(filter.currency(), refused.what);
         Refusal::new(place.to_owned(), what, [refused.asked, refused.left, refused.capacity])
     })?;
-    Ok(balance.charged(spent.into()))
+    Ok(balance.after_charge(spent.into()))
 }
 
-/// A total's name, with the order that divergences are of.
-fn measured(currency: Currency, what: &str) -> String {
+/// The name of a total. Divergences are named with their order.
+fn total_name(currency: Currency, what: &str) -> String {
     match currency {
         Currency::Renyi { order } if what == currency.unit() => {
             format!("{what} at order {}", order.get())
@@ -177,15 +191,15 @@ fn measured(currency: Currency, what: &str) -> String {
     }
 }
 
-/// The balance after a charge, where totals are compared and nothing more.
-fn within(
+/// The balance after a charge, for a slot account or a quota: totals are compared, and no filter is asked.
+fn charge_by_totals(
     balance: &Balance,
     charge: &Cost,
     place: &str,
     unit: &dyn Fn() -> String,
 ) -> Result<Balance> {
     let (Balance { capacity, spent, .. }, after) = (balance, balance.plus(charge));
-    if after.holds() {
+    if after.is_within_capacity() {
         return Ok(after);
     }
     let (what, capacity, spent, asked) = if after.spent.main > capacity.main {
@@ -193,7 +207,7 @@ fn within(
     } else {
         ("delta".to_owned(), &capacity.delta, &spent.delta, &charge.delta)
     };
-    let left = capacity.less(spent).unwrap_or_default();
+    let left = capacity.checked_sub(spent).unwrap_or_default();
     Err(Refusal::new(place.to_owned(), what, [asked.clone(), left, capacity.clone()]).into())
 }
 
@@ -202,5 +216,5 @@ fn filter_of(account: &Account) -> Result<Filter> {
 }
 
 fn no_rule(account: &str) -> LedgerError {
-    damaged(format_args!("the rule of {account:?} is none"))
+    damaged(format_args!("account {account:?} has no filter"))
 }

@@ -1,207 +1,208 @@
-//! What can go wrong, and what is refused.
+//! The errors of the ledger, and refusals.
 
 use std::fmt::Display;
 
-use counterpoint::OutOfRange;
+use counterpoint::OutOfRangeError;
 use counterpoint_budget::{Amount, FilterError, OpenError};
 use counterpoint_wire::PlanError;
-use counterpoint_wire::ledger::{NotCanonical, Room};
+use counterpoint_wire::ledger::{CanonicalError, Headroom};
 
 use super::chain::Head;
-use super::limits::{MOST_RESPONSE, OLDEST, VERSION};
+use super::limits::{MAX_RESPONSE_BYTES, OLDEST, VERSION};
 
-/// What the ledger's functions return.
+/// The result of a ledger function.
 pub type Result<T, E = LedgerError> = std::result::Result<T, E>;
 
-/// Why the database did not do what it was told.
+/// An error of the database.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatabaseError {
-    /// It cannot be opened, or not used as it is set up.
+    /// The database cannot be opened, or its settings do not make commits durable.
     #[error("{0}")]
     Unusable(String),
-    /// Others kept it locked for too long; nothing was written.
-    #[error("the ledger is locked by others for too long; nothing was written, try again")]
+    /// The lock could not be taken in time, because others held it; nothing was written.
+    #[error("the ledger was locked by others for too long; nothing was written, try again")]
     Busy,
-    /// A statement failed; the transaction is rolled back and the handle has stopped.
+    /// A statement failed. The transaction is rolled back and the handle has stopped.
     #[error("the database failed, nothing was written: {0}")]
     Failed(String),
-    /// A commit failed: whether it took effect is unknown, and the handle has stopped.
+    /// A commit failed. It is unknown whether the commit took effect, and the handle has stopped.
     #[error(
-        "the database failed in its commit, which may or may not have taken effect; a retry with the same key finds out: {0}"
+        "the database failed during a commit, which may or may not have taken effect; \
+         retry with the same key to find out: {0}"
     )]
     Uncertain(String),
-    /// The handle stopped at an earlier failure.
-    #[error("the ledger stopped at an earlier failure; open it again")]
+    /// The handle stopped at an earlier failure and refuses every call.
+    #[error("this handle stopped at an earlier failure; open the ledger again")]
     Stopped,
 }
 
 impl DatabaseError {
-    /// A file or a server that cannot be used, and why.
+    /// The error for a file or a server that cannot be used, with the reason.
     pub(crate) fn unusable(place: impl Display, problem: impl Display) -> Self {
         Self::Unusable(format!("{place}: {problem}"))
     }
 }
 
-/// Why a ledger did not do what it was asked. Nothing was written, but for
-/// [`DatabaseError::Uncertain`], which says so.
+/// An error of a [`Ledger`](crate::Ledger). Nothing was written, except perhaps after [`DatabaseError::Uncertain`].
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LedgerError {
-    /// A definite no.
+    /// A budget does not allow the charge.
     #[error(transparent)]
     Refused(Box<Refusal>),
-    /// The database.
+    /// The database failed.
     #[error(transparent)]
     Database(#[from] DatabaseError),
-    /// There is no ledger here yet.
-    #[error("there is no ledger here; legal: init first")]
+    /// The database holds no ledger yet.
+    #[error("the database holds no ledger; run init first")]
     NotLedger,
-    /// There is one already.
-    #[error("there is a ledger here already; legal: init once")]
+    /// The database holds a ledger already.
+    #[error("the database holds a ledger already; run init only once")]
     Initialised,
-    /// A ledger of another version.
+    /// The ledger's format is of another version.
     #[error("the ledger's format is version {found}; legal: {}{}", VERSION, advice(*found))]
     Version {
-        /// The version found.
+        /// The version of the ledger.
         found: i64,
     },
-    /// A word that may not be one.
+    /// A name is not legal.
     #[error("{what} is {value:?}; legal: {legal}")]
     Name {
-        /// What it names.
+        /// The kind of thing that the name is for.
         what: &'static str,
-        /// The word, cut short if long.
+        /// The name, cut short if long.
         value: String,
-        /// What is legal.
+        /// The legal names, in words.
         legal: &'static str,
     },
-    /// A name that is taken.
-    #[error("{what} {name:?} is there already; legal: a new name")]
+    /// A name is taken.
+    #[error("{what} {name:?} exists already; legal: a new name")]
     Exists {
-        /// What has the name.
+        /// The kind of thing that has the name.
         what: &'static str,
         /// The name.
         name: String,
     },
-    /// A name that nothing has.
+    /// No such thing has this name.
     #[error("there is no {what} {name:?}; legal: {legal}")]
     Unknown {
-        /// What was looked for.
+        /// The kind of thing that was looked for.
         what: &'static str,
-        /// Its name.
+        /// The name that was looked for.
         name: String,
-        /// What is legal.
+        /// The legal names, in words.
         legal: &'static str,
     },
-    /// Something that does not go together with the account it is asked of.
+    /// The call does not suit the account.
     #[error("{account:?} {problem}; legal: {legal}")]
     Unfit {
         /// The account or data set.
         account: String,
-        /// What is wrong.
+        /// The reason, as a predicate of the account.
         problem: String,
-        /// What is legal.
+        /// The legal alternative, in words.
         legal: &'static str,
     },
-    /// A release about a part or a sample of data in which a person may have several records.
+    /// A release about a part or a sample of the data, where a person may have several records.
     #[error(
-        "{field} is given, and a person may have {records} records in the data set; legal: \
-         {field} in a data set with one record a person"
+        "{field} is given, but a person may have {records} records in the data set; legal: \
+         {field} in a data set with one record per person"
     )]
     SeveralRecords {
-        /// The release's field.
+        /// The field that names the part or the sampling.
         field: &'static str,
-        /// How many records a person may have.
+        /// The number of records that a person may have.
         records: u64,
     },
-    /// A key that stands for another request.
+    /// The key stands for another request.
     #[error("key {key:?} stands for another request; legal: the same request, or a new key")]
     KeyInUse {
         /// The key.
         key: String,
     },
-    /// An analyst's own key that stands for another request.
-    #[error("the key stands for another question; legal: the same, or a new key")]
+    /// The analyst's own key stands for another request.
+    #[error("the key stands for another question; legal: the same question, or a new key")]
     AliasInUse,
-    /// A key that this is not asked of.
+    /// The call does not suit the key.
     #[error("key {key:?} {problem}; legal: {legal}")]
     UnfitKey {
         /// The key.
         key: String,
-        /// What is wrong.
+        /// The reason, as a predicate of the key.
         problem: String,
-        /// What is legal.
+        /// The legal alternative, in words.
         legal: &'static str,
     },
-    /// Somebody else answered in a session in between; nothing was written.
+    /// Another caller stored an answer in the session since its state was read; nothing was written.
     #[error(
-        "session {key:?} has {answered} answers by now; nothing was written, read its state again"
+        "session {key:?} has {answered} answers now, because another caller was answered; nothing was written, \
+         read its state again"
     )]
-    Moved {
+    SessionAdvanced {
         /// The session's key.
         key: String,
-        /// How many answers there are.
+        /// The number of answers that the session has now.
         answered: u64,
     },
-    /// A session that has ended.
-    #[error("session {key:?} is over; legal: what was answered before, or a new session")]
-    Over {
+    /// The session has ended.
+    #[error("session {key:?} has ended; legal: a question that it has answered, or a new session")]
+    SessionEnded {
         /// The session's key.
         key: String,
     },
-    /// Bytes that are too many or too few.
-    #[error("the {what} has {length} bytes; legal: {least} to {most}", most = MOST_RESPONSE)]
+    /// A response, declaration or state is too long or too short.
+    #[error("the {what} has {length} bytes; legal: {least} to {most}", most = MAX_RESPONSE_BYTES)]
     Length {
-        /// What they are.
+        /// The kind of bytes: response, declaration or state.
         what: &'static str,
-        /// How many there are.
+        /// Their number.
         length: usize,
-        /// How many there must be.
+        /// The least legal number.
         least: usize,
     },
-    /// A plan or release that cannot be read.
+    /// A plan or release cannot be read.
     #[error(transparent)]
     Plan(Box<PlanError>),
-    /// A rule that cannot be made, or a release it cannot charge.
+    /// A filter cannot be made, or cannot charge a release.
     #[error(transparent)]
     Rule(Box<FilterError>),
-    /// Something that slots of a plan account are not shown to cover.
-    #[error("account {account:?}: {error}; try what has more noise, or more openings together")]
+    /// The slots of a plan account are not shown to cover the release, account or new slots.
+    #[error("account {account:?}: {error}; try more noise, or more openings together")]
     Uncovered {
         /// The account.
         account: String,
-        /// Why.
+        /// The reason.
         error: Box<OpenError>,
     },
-    /// A plan whose cost cannot be certified.
+    /// The cost of a plan cannot be certified.
     #[error("the plan's cost cannot be certified: {0}; try a larger delta, or other releases")]
     Uncertified(String),
-    /// A history that does not go on from where it is known to have been.
+    /// An entry that was acknowledged or expected is not in the history.
     #[error(
-        "the history is not the one that was known: entry {expected} is not in it (it ends at {head}); \
+        "entry {expected}, which was acknowledged or expected, is not in the history (it ends at {head}); \
          nothing was written. Legal: the ledger itself, not an old copy of it"
     )]
     OtherHistory {
-        /// The entry that was known.
+        /// The entry that is missing.
         expected: Head,
-        /// The last entry there is.
+        /// The last entry of the history.
         head: Head,
     },
-    /// Something that one who only reads cannot do.
+    /// The ledger is open for reading only.
     #[error(
-        "the ledger is open to read only; legal: what reads: status, history, responses, export, verify, backup"
+        "the ledger is open for reading only; legal: status, history, responses, export, verify, backup"
     )]
     ReadOnly,
-    /// A stored row that says nothing a ledger writes; `verify` says more.
-    #[error("the ledger is damaged: {0}; try verify, which says more, and a backup")]
+    /// A stored row is not what a ledger writes; [`Ledger::verify`](crate::Ledger::verify) says more.
+    #[error("the ledger is damaged: {0}; run verify for details; a backup may help")]
     Damaged(String),
-    /// A file that is no checkpoint, or not one to rely on.
+    /// A file is not a checkpoint, or others can write to it.
     #[error("{0}; legal: a checkpoint that verification wrote, mode 600")]
     Checkpoint(String),
 }
 
-/// What to do with a ledger of another version.
+/// The advice for a ledger of another version.
 fn advice(found: i64) -> &'static str {
     match found {
         VERSION => "; there is nothing to upgrade",
@@ -214,7 +215,7 @@ fn advice(found: i64) -> &'static str {
     }
 }
 
-/// A budget that would be exceeded. It depends on nothing but the ledger and the request.
+/// A budget that would be exceeded. A refusal depends on nothing but the ledger and the request.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
     "refused by {place}: {asked} of {what} is asked for and {left} is left of {capacity}; legal: at most what is \
@@ -223,41 +224,41 @@ fn advice(found: i64) -> &'static str {
     self.remedy()
 )]
 pub struct Refusal {
-    /// Whose budget.
+    /// The budget: that of an account, a quota, a slot or a data set.
     pub place: String,
-    /// Which total, in words.
+    /// The total that would be exceeded, in words.
     pub what: String,
-    /// What is asked for.
+    /// The amount that is asked for.
     pub asked: Amount,
-    /// What is left.
+    /// The amount that is left.
     pub left: Amount,
-    /// What there was at first.
+    /// The capacity of the budget.
     pub capacity: Amount,
-    /// With so many times the noise what is asked for would fit, where that is known.
+    /// The factor of noise with which the same request would fit, where it is known.
     pub noise: Option<Amount>,
-    /// What would still fit, where that is known.
-    pub room: Option<Room>,
+    /// The largest releases that still fit, where they are known.
+    pub room: Option<Headroom>,
 }
 
 impl Refusal {
-    /// A budget that does not cover what is asked for: that, what is left, and what there was.
+    /// A refusal with the amount that is asked for, the amount that is left and the capacity.
     pub(crate) fn new(place: String, what: String, [asked, left, capacity]: [Amount; 3]) -> Self {
         Self { place, what, asked, left, capacity, noise: None, room: None }
     }
 
-    /// What would still fit, in words.
+    /// The releases that still fit, in words.
     fn fitting(&self) -> String {
         let Some(room) = &self.room else { return String::new() };
         let noise =
             self.noise.as_ref().map(|factor| format!("the same with {factor} times the noise"));
-        let list: Vec<String> = noise.into_iter().chain(room.words()).collect();
+        let list: Vec<String> = noise.into_iter().chain(room.phrases()).collect();
         if list.is_empty() {
             return "; nothing more fits".to_owned();
         }
         format!("; one of these still fits: {}", list.join(", "))
     }
 
-    /// What would help.
+    /// A remedy, in words.
     #[must_use]
     pub fn remedy(&self) -> &'static str {
         let by_dataset = self.place.starts_with("data set");
@@ -275,30 +276,30 @@ impl Refusal {
     }
 }
 
-/// Nothing has this name.
+/// The error for a name that nothing has.
 pub(crate) fn unknown(what: &'static str, name: &str, legal: &'static str) -> LedgerError {
     LedgerError::Unknown { what, name: name.to_owned(), legal }
 }
 
-/// A plan that does not suit what it is for.
+/// The error for a plan that does not suit its purpose.
 pub(crate) fn unfit_plan(problem: String, legal: &'static str) -> LedgerError {
     LedgerError::Unfit { account: "the plan".to_owned(), problem, legal }
 }
 
-/// What is stored is not what a ledger writes.
+/// The error for a stored row that no ledger writes.
 pub(crate) fn damaged(what: impl Display) -> LedgerError {
     LedgerError::Damaged(what.to_string())
 }
 
-/// Stored text that no ledger writes.
-impl From<NotCanonical> for LedgerError {
-    fn from(error: NotCanonical) -> Self {
+/// Stored text that no ledger writes is damage.
+impl From<CanonicalError> for LedgerError {
+    fn from(error: CanonicalError) -> Self {
         damaged(error.problem)
     }
 }
 
-impl From<OutOfRange> for LedgerError {
-    fn from(error: OutOfRange) -> Self {
+impl From<OutOfRangeError> for LedgerError {
+    fn from(error: OutOfRangeError) -> Self {
         FilterError::from(error).into()
     }
 }

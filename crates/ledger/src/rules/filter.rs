@@ -1,49 +1,48 @@
-//! The filters of data sets and open accounts: what is asked for, and what is recorded of it.
+//! The filters of data sets and open accounts: the parameters of a new filter, and its record.
 
 use counterpoint::Adjacency;
 use counterpoint::quantity::Order;
 use counterpoint_budget::{Amount, Filter, Query, Terms};
-use counterpoint_wire::ledger::{Described, FilterRecord, Promised};
+use counterpoint_wire::ledger::{FilterRecord, PromiseRecord, ReleaseRecord};
 
 use super::error::{LedgerError, Result};
 
-/// Which filter, and what it is to promise.
+/// The parameters of a new filter.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NewFilter {
-    /// What is added up.
-    pub kind: Kind,
-    /// What the account as a whole may cost: an (epsilon, delta), or a budget in what is added
-    /// up itself.
-    pub promise: Promised,
-    /// The Rényi order; the best for the expected use if `None`.
+    /// The quantity that the filter adds up.
+    pub kind: FilterKind,
+    /// The guarantee of the account as a whole: an (epsilon, delta), or a budget in the added quantity itself.
+    pub promise: PromiseRecord,
+    /// The Rényi order; the best one for the expected releases if `None`.
     pub order: Option<Order>,
-    /// The share of delta set aside for the releases' own deltas; what the expected use needs, or half, if `None`. With
-    /// zero all of delta goes to what is added up, and a release with a delta of its own is refused.
+    /// The share of delta set aside for the releases' own deltas. If `None`: the share that the expected releases need,
+    /// or half. With zero, all of delta converts the added quantity, and a release with a delta of its own is refused.
     pub leaks: Option<Amount>,
-    /// What will be asked, as far as one knows.
-    pub expected: Vec<Described>,
+    /// The releases that are expected, as far as they are known.
+    pub expected: Vec<ReleaseRecord>,
 }
 
-/// What an open account adds up.
+/// The quantity that an open account adds up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum FilterKind {
     /// Epsilons and deltas.
     Sums,
     /// Rényi divergences at one order.
     Renyi,
-    /// The rho of concentrated privacy.
+    /// The rho of zero-concentrated differential privacy.
     Zcdp,
-    /// The squares of Gaussian privacy's mu.
+    /// The squared mu of Gaussian differential privacy.
     Gdp,
 }
 
-impl Kind {
-    /// All of them.
+impl FilterKind {
+    /// All kinds.
     pub const ALL: [Self; 4] = [Self::Sums, Self::Renyi, Self::Zcdp, Self::Gdp];
 
-    /// Its name.
+    /// The kind's name in files and on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -54,27 +53,26 @@ impl Kind {
         }
     }
 
-    /// Whether what it adds up is converted at a delta, of which a share is set aside for leaks.
+    /// True if the added quantity is converted at a delta, a share of which is set aside for leaks.
     fn converts(self) -> bool {
         matches!(self, Self::Renyi | Self::Zcdp)
     }
 }
 
 impl NewFilter {
-    /// A filter of a kind that promises (epsilon, delta)-privacy, its order and its shares
-    /// chosen for it.
+    /// A filter that promises (epsilon, delta)-privacy, with its order and its shares chosen for it.
     #[must_use]
-    pub fn new(kind: Kind, epsilon: Amount, delta: Amount) -> Self {
-        Self::promising(kind, Promised::ApproxDp { epsilon, delta })
+    pub fn new(kind: FilterKind, epsilon: Amount, delta: Amount) -> Self {
+        Self::with_promise(kind, PromiseRecord::ApproxDp { epsilon, delta })
     }
 
-    /// A filter of a kind that keeps a promise.
+    /// A filter of a kind with any promise.
     #[must_use]
-    pub fn promising(kind: Kind, promise: Promised) -> Self {
+    pub fn with_promise(kind: FilterKind, promise: PromiseRecord) -> Self {
         Self { kind, promise, order: None, leaks: None, expected: Vec::new() }
     }
 
-    /// The same for releases without deltas of their own.
+    /// Sets no delta aside: for releases without deltas of their own.
     #[must_use]
     pub fn without_leaks(self) -> Self {
         Self { leaks: Some(Amount::ZERO), ..self }
@@ -83,10 +81,14 @@ impl NewFilter {
     pub(crate) fn record(&self, adjacency: Adjacency) -> Result<FilterRecord> {
         let terms = Terms::new(adjacency);
         let filter = match (self.kind, self.promise.clone()) {
-            (_, Promised::ApproxDp { epsilon, delta }) => self.filter(epsilon, delta, terms)?,
-            (Kind::Zcdp, Promised::Zcdp { rho, delta }) => Filter::zcdp_budget(rho, delta, terms)?,
-            (Kind::Gdp, Promised::Gdp { mu }) => Filter::gdp_budget(mu, terms)?,
-            (Kind::Renyi, Promised::Renyi { order, tau }) => {
+            (_, PromiseRecord::ApproxDp { epsilon, delta }) => {
+                self.filter(epsilon, delta, terms)?
+            }
+            (FilterKind::Zcdp, PromiseRecord::Zcdp { rho, delta }) => {
+                Filter::zcdp_budget(rho, delta, terms)?
+            }
+            (FilterKind::Gdp, PromiseRecord::Gdp { mu }) => Filter::gdp_budget(mu, terms)?,
+            (FilterKind::Renyi, PromiseRecord::Renyi { order, tau }) => {
                 Filter::renyi_budget(Order::new(order.lower())?, tau, terms)?
             }
             _ => {
@@ -96,15 +98,15 @@ impl NewFilter {
                 return Err(LedgerError::Unfit { account, problem, legal });
             }
         };
-        FilterRecord::of(&filter)
+        FilterRecord::from_filter(&filter)
             .ok_or_else(|| LedgerError::Uncertified("the promise cannot be written".to_owned()))
     }
 
     fn mismatch(&self) -> String {
         let promised = match self.promise {
-            Promised::Zcdp { .. } => "rho",
-            Promised::Gdp { .. } => "mu",
-            Promised::Renyi { .. } => "order and tau",
+            PromiseRecord::Zcdp { .. } => "rho",
+            PromiseRecord::Gdp { .. } => "mu",
+            PromiseRecord::Renyi { .. } => "order and tau",
             _ => "epsilon",
         };
         format!("of kind {} is to promise {promised}", self.kind.name())
@@ -118,41 +120,44 @@ impl NewFilter {
             return Err(LedgerError::Unfit { account: "the filter".to_owned(), problem, legal });
         }
         Ok(match (self.kind, self.order) {
-            (Kind::Sums, _) => Filter::sums(epsilon, delta, terms)?,
-            (Kind::Renyi, Some(order)) => {
+            (FilterKind::Sums, _) => Filter::sums(epsilon, delta, terms)?,
+            (FilterKind::Renyi, Some(order)) => {
                 Filter::renyi(epsilon, delta.clone(), leaks(), order, terms)?
             }
-            (Kind::Renyi, None) => {
+            (FilterKind::Renyi, None) => {
                 let expected: Result<Vec<Query>, _> =
-                    self.expected.iter().map(Described::query).collect();
+                    self.expected.iter().map(ReleaseRecord::query).collect();
                 match self.leaks.clone() {
                     None => Filter::renyi_for(epsilon, delta, &expected?, terms)?,
-                    Some(leaks) => Filter::renyi_leaking(epsilon, delta, leaks, &expected?, terms)?,
+                    Some(leaks) => {
+                        Filter::renyi_with_leaks(epsilon, delta, leaks, &expected?, terms)?
+                    }
                 }
             }
-            (Kind::Zcdp, _) => Filter::zcdp(epsilon, delta.clone(), leaks(), terms)?,
-            (Kind::Gdp, _) => Filter::gdp(epsilon, delta, terms)?,
+            (FilterKind::Zcdp, _) => Filter::zcdp(epsilon, delta.clone(), leaks(), terms)?,
+            (FilterKind::Gdp, _) => Filter::gdp(epsilon, delta, terms)?,
         })
     }
 }
 
-/// Whether a stored filter has more to spend than its promise allows. What is derived may
-/// come out a little larger in a later version, and smaller by rounding alone.
-pub(crate) fn overstated(record: &FilterRecord, adjacency: Adjacency) -> Result<bool> {
-    let kind = Kind::ALL.into_iter().find(|kind| kind.name() == record.kind);
+/// True if a stored filter has more capacity than its promise allows. A later version may derive a slightly larger
+/// capacity than the stored one; it may derive a smaller one by rounding alone.
+pub(crate) fn is_overstated(record: &FilterRecord, adjacency: Adjacency) -> Result<bool> {
+    let kind = FilterKind::ALL.into_iter().find(|kind| kind.name() == record.kind);
     let Some(kind) = kind else { return Ok(true) };
     let order = record.order.as_ref().and_then(|order| Order::new(order.lower()).ok());
     let new = NewFilter {
         order,
         leaks: kind.converts().then(|| record.capacity.delta.clone()),
-        ..NewFilter::promising(kind, record.promise.clone())
+        ..NewFilter::with_promise(kind, record.promise.clone())
     };
     let most = new.record(adjacency)?;
-    let derived = matches!(record.promise, Promised::ApproxDp { .. }) && kind != Kind::Sums;
+    let derived =
+        matches!(record.promise, PromiseRecord::ApproxDp { .. }) && kind != FilterKind::Sums;
     if !derived {
         return Ok(*record != most);
     }
     let (stored, most) = (&record.capacity, &most.capacity);
-    let slack = most.main.over(&Amount::from(1_000_000_000_000)).unwrap_or_default();
+    let slack = most.main.div_up(&Amount::from(1_000_000_000_000)).unwrap_or_default();
     Ok(stored.main > &most.main + &slack || stored.delta > most.delta || stored.pure != most.pure)
 }

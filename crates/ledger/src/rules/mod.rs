@@ -1,10 +1,10 @@
-//! What may be done, decided on plain rows: pure functions, without a database, a clock or randomness. They decide when
-//! something is asked for, and again when the history is verified.
+//! The rules of a ledger, decided on plain rows: pure functions, without a database, a clock or randomness. They decide
+//! when a call is made, and again when the history is verified.
 //!
 //! - `rows` (accounts, slots, quotas and releases as plain data), `chain` (hashes and heads), `name`, `limits`, `error`
 //! - `filter`, `account`, `quota`, `recut`, `transfer`: what owners set up and change
-//! - `request`, `query`, `slots`, `debit`: what a release asks for, what it costs and what it leaves
-//! - `room`: what still fits
+//! - `request`, `query`, `slots`, `debit`: what a release asks for, its charge, and the balances after it
+//! - `room`: the largest releases that still fit an account
 
 pub(crate) mod account;
 pub(crate) mod chain;

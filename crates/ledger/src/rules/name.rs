@@ -6,18 +6,18 @@ use unicode_normalization::is_nfc;
 
 use super::error::{LedgerError, Result};
 
-/// An account, and a name in it.
-pub(crate) type Place = (String, String);
+/// An account, and a name within it: a key, a slot or an analyst.
+pub(crate) type AccountKey = (String, String);
 
 const LEGAL: &str = "1 to 128 of the letters a-z and A-Z, digits and . _ - : @ / +, \
                      the first a letter or digit";
 const LEGAL_WORDS: &str = "1 to 200 characters that can be seen, no space at either end, \
                            in Unicode's normal form C (an accent with its letter in one)";
 
-/// Characters that show nothing, or change how others are shown, though they are no controls:
-/// those that Unicode lets every program ignore (DerivedCoreProperties,
-/// Default_Ignorable_Code_Point), marks around annotations, and blanks that are no spaces.
-const UNSEEN: [RangeInclusive<char>; 19] = [
+/// Characters that are invisible or change how others are shown, though they are no control characters: those that
+/// Unicode lets every program ignore (DerivedCoreProperties, Default_Ignorable_Code_Point), marks around annotations,
+/// and blanks that are no spaces.
+const INVISIBLE: [RangeInclusive<char>; 19] = [
     '\u{ad}'..='\u{ad}',
     '\u{34f}'..='\u{34f}',
     '\u{61c}'..='\u{61c}',
@@ -39,45 +39,45 @@ const UNSEEN: [RangeInclusive<char>; 19] = [
     '\u{e0000}'..='\u{e0fff}',
 ];
 
-/// A word that two people cannot read differently.
-pub(crate) fn word(what: &'static str, text: &str) -> Result<()> {
+/// Checks a word: two different words never look alike.
+pub(crate) fn check_word(what: &'static str, text: &str) -> Result<()> {
     let part = |byte: u8| byte.is_ascii_alphanumeric() || b"._-:@/+".contains(&byte);
     let starts = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
     if starts && text.len() <= 128 && text.bytes().all(part) {
         return Ok(());
     }
-    Err(LedgerError::Name { what, value: short(text), legal: LEGAL })
+    Err(LedgerError::Name { what, value: shortened(text), legal: LEGAL })
 }
 
-/// An account and a key in it.
-pub(crate) fn place(account: &str, key: &str) -> Result<()> {
-    word("account", account)?;
-    word("key", key)
+/// Checks the names of an account and of a key in it.
+pub(crate) fn check_account_and_key(account: &str, key: &str) -> Result<()> {
+    check_word("account", account)?;
+    check_word("key", key)
 }
 
-/// The same of a word that need not be there.
-pub(crate) fn optional_word(what: &'static str, text: Option<&str>) -> Result<()> {
-    text.map_or(Ok(()), |text| word(what, text))
+/// Checks a word that may be absent.
+pub(crate) fn check_optional_word(what: &'static str, text: Option<&str>) -> Result<()> {
+    text.map_or(Ok(()), |text| check_word(what, text))
 }
 
-/// A slot's name or a part of the data, which come from plans and may be any words: nothing
-/// unseen tells two apart, and one text is spelled in one way. (Two spellings of one part would
-/// be two parts, of which a plan pays for one.)
-pub(crate) fn words(what: &'static str, text: &str) -> Result<()> {
+/// Checks a slot's name or a part of the data. These come from plans and may be any words, but no invisible character
+/// may tell two apart, and each text has one spelling. (Two spellings of one part would be two parts, and a plan would
+/// pay for one of them.)
+pub(crate) fn check_words(what: &'static str, text: &str) -> Result<()> {
     let fits = (1..=200).contains(&text.chars().count());
-    if fits && text.chars().all(is_seen) && text.trim() == text && is_nfc(text) {
+    if fits && text.chars().all(is_visible) && text.trim() == text && is_nfc(text) {
         return Ok(());
     }
-    Err(LedgerError::Name { what, value: short(text), legal: LEGAL_WORDS })
+    Err(LedgerError::Name { what, value: shortened(text), legal: LEGAL_WORDS })
 }
 
-/// A space is seen between two words; no other blank is told from it.
-fn is_seen(character: char) -> bool {
+/// True if a character is visible. A space is visible between two words; other blanks look like a space.
+fn is_visible(character: char) -> bool {
     let blank = character.is_control() || (character.is_whitespace() && character != ' ');
-    !blank && !UNSEEN.iter().any(|range| range.contains(&character))
+    !blank && !INVISIBLE.iter().any(|range| range.contains(&character))
 }
 
-fn short(text: &str) -> String {
+fn shortened(text: &str) -> String {
     text.chars().take(60).collect()
 }
 
@@ -90,7 +90,7 @@ mod tests {
         for text in
             ["a", "mean income", "ages (5 bins)", "Größe", "収入", "आय", "доход", "q\u{301}", "각"]
         {
-            assert!(words("slot", text).is_ok(), "{text}");
+            assert!(check_words("slot", text).is_ok(), "{text}");
         }
         for text in [
             "",
@@ -117,11 +117,12 @@ mod tests {
             "q\u{301}\u{323}",
             "\u{212b}",
         ] {
-            let error = words("slot", text).unwrap_err().to_string();
+            let error = check_words("slot", text).unwrap_err().to_string();
             assert!(error.contains("legal: 1 to 200 characters that can be seen"), "{error}");
         }
         assert!(
-            words("slot", &"é".repeat(200)).is_ok() && words("slot", &"é".repeat(201)).is_err()
+            check_words("slot", &"é".repeat(200)).is_ok()
+                && check_words("slot", &"é".repeat(201)).is_err()
         );
     }
 }

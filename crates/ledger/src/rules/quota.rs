@@ -1,33 +1,34 @@
-//! Analysts' shares of an account.
+//! Analysts' quotas of an account.
 
 use counterpoint_budget::Amount;
 use counterpoint_wire::ledger::{Cost, Rule};
 
 use super::error::Result;
-use super::filter::Kind;
+use super::filter::FilterKind;
 use super::rows::{self, Account, Balance, Share};
 
-/// An analyst's share of an account.
+/// An analyst's new quota of an account.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum NewQuota {
-    /// This part of what the account has to spend: above 0, at most 1.
+    /// This share of the account's capacity: above 0, at most 1.
     Share(Amount),
-    /// So many releases, in a plan account.
+    /// This number of releases, in a plan account.
     Releases(u64),
-    /// So much, in an account that adds up epsilons and deltas.
+    /// This much privacy loss, in an account that adds up epsilons and deltas.
     Cost {
-        /// The multiplicative part.
+        /// The epsilon of the quota.
         epsilon: Amount,
-        /// The additive part.
+        /// The delta of the quota.
         delta: Amount,
     },
 }
 
-/// Digits after the point that a share of an amount is kept to, well within what can be read.
+/// The digits after the decimal point to which a share of an amount is rounded: well within the digits that can be
+/// read.
 const SHARE_PLACES: u32 = 2000;
 
-/// What an analyst may spend, in the account's currency.
+/// The capacity of a quota, in the account's currency.
 pub(crate) fn capacity_of(account: &Account, quota: &NewQuota) -> Result<Cost> {
     let Cost { main, delta, pure } = &account.balance.capacity;
     match (&account.rule, quota) {
@@ -43,7 +44,7 @@ pub(crate) fn capacity_of(account: &Account, quota: &NewQuota) -> Result<Cost> {
         }
         (Rule::Plan(_), NewQuota::Releases(count)) => Ok(rows::releases(*count)),
         (Rule::Filter(record), NewQuota::Cost { epsilon, delta })
-            if record.kind == Kind::Sums.name() =>
+            if record.kind == FilterKind::Sums.name() =>
         {
             Ok(Cost { main: epsilon.clone(), delta: delta.clone(), pure: None })
         }
@@ -56,8 +57,8 @@ pub(crate) fn capacity_of(account: &Account, quota: &NewQuota) -> Result<Cost> {
     }
 }
 
-/// A share as it is after a change in its history.
+/// The quota with a changed capacity, as replay makes it; `None` if more is spent than the new capacity.
 pub(crate) fn changed_share(share: &Share, capacity: &Cost) -> Option<Share> {
     let balance = Balance { capacity: capacity.clone(), ..share.balance.clone() };
-    balance.holds().then(|| Share { analyst: share.analyst.clone(), balance })
+    balance.is_within_capacity().then(|| Share { analyst: share.analyst.clone(), balance })
 }

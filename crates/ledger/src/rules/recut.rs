@@ -1,4 +1,4 @@
-//! Unused openings of a plan account's slots that are exchanged for new slots.
+//! Recuts: unused openings of a plan account's slots are exchanged for new slots.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::query::times;
 use super::rows::{Account, Balance, Slot};
 use super::slots::{all_openings, format_of, opened, plan, uncovered};
 
-/// Some openings, of each slot once.
+/// Checks that at least one opening is given, and each slot is named once.
 pub(crate) fn check(account: &str, openings: &[Openings]) -> Result<()> {
     let names: BTreeSet<&str> = openings.iter().map(|one| one.slot.as_str()).collect();
     let problem = match openings {
@@ -24,18 +24,18 @@ pub(crate) fn check(account: &str, openings: &[Openings]) -> Result<()> {
     Err(LedgerError::Unfit { account, problem, legal: "slots, each with a count from 1" })
 }
 
-/// Whether so many openings of slots dominate new slots, all together.
-pub(crate) fn dominate(
+/// Checks that unused openings of slots dominate new slots, all together.
+pub(crate) fn check_domination(
     account: &Account,
     unused: &[(Slot, u64)],
     into: &[wire::Slot],
 ) -> Result<()> {
     let format = format_of(&account.rule);
-    // The queries of one opening of each slot, and how often each is given up.
+    // The queries of each slot, and the number of its openings that are given up.
     let (mut declared, mut openings) = (Vec::new(), Vec::new());
     for (slot, count) in unused {
         let total = Count::new(slot.total)?;
-        let opening = slot.release.opening_in(format)?;
+        let opening = slot.release.opening_queries(format)?;
         for (one, all) in opening.iter().zip(times(opening.clone(), total)?) {
             let given = one.count().get().saturating_mul(*count);
             openings.push((declared.len(), given));
@@ -48,7 +48,7 @@ pub(crate) fn dominate(
     Ok(())
 }
 
-/// What a recut leaves: how often each slot is used then, and the account's balance.
+/// The uses of each slot and the balance of the account after a recut.
 pub(crate) fn recut(
     account: &Account,
     unused: &[(Slot, u64)],

@@ -1,41 +1,42 @@
 //! Requests for releases.
 
 use counterpoint::{Adjacency, Relation};
-use counterpoint_wire::ledger::{Asked, Cost, Event};
+use counterpoint_wire::ledger::{Cost, Event, ReleaseRequest};
 
 use super::chain::Hash;
 
-/// What is asked of an account.
+/// A request for a release, to be charged to an account.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// The account.
     pub account: &'a str,
-    /// The caller's name for this release, in the account. The same key is charged once.
+    /// The caller's name for this release, within the account. The same key is charged once.
     pub key: &'a str,
-    /// Who asks.
+    /// The analyst who asks.
     pub analyst: Option<&'a str>,
-    /// For what.
-    pub asked: &'a Asked,
-    /// Whether answers are given one by one: it is then a session, debited in full.
+    /// The releases, or openings of a slot, that are asked for.
+    pub asked: &'a ReleaseRequest,
+    /// True for a session, whose answers are given one by one. It is debited in full.
     pub session: bool,
-    /// The digest of the question that is asked at this price, if that is said: the key stands
-    /// for it too.
+    /// The digest of the question that is asked at this price, if there is one. The key then stands for this question
+    /// too.
     pub question: Option<Hash>,
-    /// The name of the owner's own mechanism that answers, if it is one: what it is charged as is the owner's word.
-    pub own: Option<&'a str>,
-    /// The digest of the analyst's own key for this request, if there is one. It stands for the release from now on, and
-    /// under it nothing else is reserved.
+    /// The name of the owner's mechanism, if one gives the answer. The owner vouches for the description that it is
+    /// charged as.
+    pub owner_mechanism: Option<&'a str>,
+    /// The digest of the analyst's own key for this request, if there is one. From now on that key stands for this
+    /// release, and no other release is reserved under it.
     pub alias: Option<Hash>,
-    /// What the request says neighbours are, if it does: it must be what the data set says.
+    /// The adjacency that the request states, if any. It must be that of the data set.
     pub adjacency: Option<Adjacency>,
-    /// How many records the request says a person has, if it does: as many as the data set says.
+    /// The number of records of a person that the request states, if any. It must be that of the data set.
     pub records: Option<u64>,
 }
 
 impl<'a> Request<'a> {
-    /// A request by nobody in particular.
+    /// A request that names no analyst.
     #[must_use]
-    pub fn new(account: &'a str, key: &'a str, asked: &'a Asked) -> Self {
+    pub fn new(account: &'a str, key: &'a str, asked: &'a ReleaseRequest) -> Self {
         Self {
             account,
             key,
@@ -43,22 +44,22 @@ impl<'a> Request<'a> {
             asked,
             session: false,
             question: None,
-            own: None,
+            owner_mechanism: None,
             alias: None,
             adjacency: None,
             records: None,
         }
     }
 
-    /// The same about data with this relation, which must be the data set's.
+    /// States the neighbouring relation, which must be that of the data set.
     #[must_use]
-    pub fn under(self, relation: Relation) -> Self {
+    pub fn with_relation(self, relation: Relation) -> Self {
         let (adjacency, records) = (Some(relation.adjacency()), Some(relation.records()));
         Self { adjacency, records, ..self }
     }
 }
 
-/// What makes two requests the same.
+/// The digest of a request: two requests are the same if their digests are.
 pub(crate) fn digest(request: &Request<'_>) -> Hash {
     let event = Event::Reserve {
         at: 0,
@@ -67,8 +68,8 @@ pub(crate) fn digest(request: &Request<'_>) -> Hash {
         analyst: request.analyst.map(str::to_owned),
         session: request.session,
         question: request.question.map(|question| question.to_string()),
-        own: request.own.map(str::to_owned),
-        release: request.asked.normal(),
+        own: request.owner_mechanism.map(str::to_owned),
+        release: request.asked.without_defaults(),
         charge: Cost::default(),
     };
     // Every event can be written.

@@ -1,11 +1,13 @@
-//! What still fits an open account, in terms that people use: found by asking the account's own rule.
+//! The largest releases that still fit an open account, in familiar terms. They are found by asking the account's own
+//! rule.
 
-use counterpoint::quantity::Noise;
+use counterpoint::quantity::NoiseScale;
 use counterpoint::{Count, Delta, Mechanism, Options, Plan, Sensitivity};
 use counterpoint_budget::Amount;
 use counterpoint_wire::Format;
 use counterpoint_wire::ledger::{
-    Asked, Described, ExactPlan, GaussianRoom, Promised, Room, Rule, SampledRoom,
+    ExactPlan, GaussianHeadroom, Headroom, PromiseRecord, ReleaseRecord, ReleaseRequest, Rule,
+    SampledHeadroom,
 };
 
 use super::debit;
@@ -13,25 +15,25 @@ use super::error::Result;
 use super::limits::FORMAT;
 use super::rows::{Account, Share};
 
-/// The training that room is told for: so many steps on Poisson samples of this rate.
+/// The training that room is computed for: this number of steps on Poisson samples of this rate.
 const STEPS: u64 = 1000;
 const RATE: &str = "0.01";
 
-/// Numbers of so many significant digits, from a power of ten on: 100000e-17, 100001e-17, ...
+/// Decimal numbers with a fixed number of significant digits, in ascending order: 100000e-17, 100001e-17, ...
 #[derive(Clone, Copy)]
-struct Grid {
+struct SearchGrid {
     digits: u32,
     /// The exponent of the first number's last digit.
     least: i32,
     decades: u32,
 }
 
-const EPSILONS: Grid = Grid { digits: 6, least: -17, decades: 18 };
-const SIGMAS: Grid = Grid { digits: 6, least: -11, decades: 18 };
-const STEP_SIGMAS: Grid = Grid { digits: 6, least: -7, decades: 8 };
-const FACTORS: Grid = Grid { digits: 4, least: -3, decades: 6 };
+const EPSILONS: SearchGrid = SearchGrid { digits: 6, least: -17, decades: 18 };
+const SIGMAS: SearchGrid = SearchGrid { digits: 6, least: -11, decades: 18 };
+const STEP_SIGMAS: SearchGrid = SearchGrid { digits: 6, least: -7, decades: 8 };
+const FACTORS: SearchGrid = SearchGrid { digits: 4, least: -3, decades: 6 };
 
-impl Grid {
+impl SearchGrid {
     fn len(self) -> u32 {
         9 * 10_u32.pow(self.digits - 1) * self.decades
     }
@@ -43,19 +45,19 @@ impl Grid {
         format!("{}e{exponent}", first + step).parse().unwrap_or_default()
     }
 
-    /// The first number that a test finds true, which is true of all that come after.
+    /// The first number that passes a test. All numbers after it must pass too.
     fn first(self, test: impl Fn(&Amount) -> bool) -> Option<Amount> {
         first(self.len(), |step| test(&self.at(step))).map(|step| self.at(step))
     }
 
-    /// The last number that a test finds true, which is true of all that come before.
+    /// The last number that passes a test. All numbers before it must pass too.
     fn last(self, test: impl Fn(&Amount) -> bool) -> Option<Amount> {
         let end = first(self.len(), |step| !test(&self.at(step))).unwrap_or(self.len());
         end.checked_sub(1).map(|step| self.at(step))
     }
 }
 
-/// The first number below an end that a test finds true.
+/// The first number below `end` that passes a test, by bisection.
 fn first(end: u32, test: impl Fn(u32) -> bool) -> Option<u32> {
     let (mut low, mut high) = (0, end);
     while low < high {
@@ -65,15 +67,15 @@ fn first(end: u32, test: impl Fn(u32) -> bool) -> Option<u32> {
     (low < end).then_some(low)
 }
 
-/// An open account, or an analyst's share of it.
+/// Searches for the largest releases that fit an open account, and an analyst's quota of it.
 #[derive(Clone, Copy)]
-pub(crate) struct Gauge<'a> {
+pub(crate) struct RoomSearch<'a> {
     account: &'a Account,
     share: Option<&'a Share>,
 }
 
-impl<'a> Gauge<'a> {
-    /// `None` where nothing can be reserved, whatever is asked, and for plan accounts.
+impl<'a> RoomSearch<'a> {
+    /// `None` for plan accounts, and where nothing can be reserved at all.
     pub(crate) fn new(
         account: &'a Account,
         analyst: Option<&str>,
@@ -85,32 +87,35 @@ impl<'a> Gauge<'a> {
         is_asked.then_some(Self { account, share })
     }
 
-    /// What fits now. With `told` the Gaussian one is also told as an epsilon.
-    pub(crate) fn room(self, told: bool) -> Room {
+    /// The largest releases that fit now. With `with_epsilon`, the Gaussian one is also given as an epsilon.
+    pub(crate) fn room(self, with_epsilon: bool) -> Headroom {
         let pure = |epsilon: &Amount| format!(r#""mechanism":"approx-dp","epsilon":{epsilon}"#);
         let pure = EPSILONS.last(|epsilon| self.admits(&pure(epsilon)));
-        Room { pure, gaussian: self.gaussian(told), sampled: self.sampled() }
+        Headroom { pure, gaussian: self.gaussian(with_epsilon), sampled: self.sampled() }
     }
 
-    fn gaussian(self, told: bool) -> Option<GaussianRoom> {
+    fn gaussian(self, with_epsilon: bool) -> Option<GaussianHeadroom> {
         let fields = |sigma: &Amount| format!(r#""mechanism":"gaussian","sigma":{sigma}"#);
-        // What the account cannot charge at all is not searched for.
+        // A release that the account cannot charge at all is not searched for.
         if !self.charges(&fields(&Amount::from(1))) {
             return None;
         }
         let sigma = SIGMAS.first(|sigma| self.admits(&fields(sigma)))?;
         let delta = match debit::promise_of(self.account) {
-            Some(Promised::ApproxDp { delta, .. }) if told && !delta.is_zero() => Some(delta),
+            Some(PromiseRecord::ApproxDp { delta, .. }) if with_epsilon && !delta.is_zero() => {
+                Some(delta)
+            }
             _ => None,
         };
         let epsilon = delta.as_ref().and_then(|delta| self.epsilon(&sigma, delta));
-        Some(GaussianRoom { delta: delta.filter(|_| epsilon.is_some()), sigma, epsilon })
+        Some(GaussianHeadroom { delta: delta.filter(|_| epsilon.is_some()), sigma, epsilon })
     }
 
-    /// The epsilon of Gaussian noise, rounded down until noise that is found from it fits.
+    /// The epsilon of Gaussian noise, rounded down until the noise that is calibrated to it fits.
     fn epsilon(self, sigma: &Amount, delta: &Amount) -> Option<Amount> {
         let sensitivity = Sensitivity::new(1.0).ok()?;
-        let mechanism = Mechanism::Gaussian { sigma: Noise::new(sigma.upper()).ok()?, sensitivity };
+        let mechanism =
+            Mechanism::Gaussian { sigma: NoiseScale::new(sigma.upper()).ok()?, sensitivity };
         let plan = Plan::new([(mechanism, Count::ONE)]).ok()?;
         let found = plan.epsilon(Delta::new(delta.lower()).ok()?, &Options::default()).ok()?;
         let below = [1e-6, 1e-5, 1e-4, 1e-3].into_iter().filter_map(|slack| {
@@ -122,7 +127,7 @@ impl<'a> Gauge<'a> {
         below.into_iter().find(|epsilon| !epsilon.is_zero() && fits(epsilon))
     }
 
-    fn sampled(self) -> Option<SampledRoom> {
+    fn sampled(self) -> Option<SampledHeadroom> {
         let fields = |sigma: &Amount| {
             format!(r#""mechanism":"gaussian","sigma":{sigma},"rate":{RATE},"count":{STEPS}"#)
         };
@@ -130,16 +135,16 @@ impl<'a> Gauge<'a> {
             return None;
         }
         let sigma = STEP_SIGMAS.first(|sigma| self.admits(&fields(sigma)))?;
-        Some(SampledRoom { rate: RATE.parse().ok()?, steps: STEPS, sigma })
+        Some(SampledHeadroom { rate: RATE.parse().ok()?, steps: STEPS, sigma })
     }
 
-    /// The least factor of noise with which releases that were refused would fit.
-    pub(crate) fn noise(self, asked: &Asked) -> Option<Amount> {
-        let Asked::Described(list) = asked else { return None };
+    /// The least factor of noise with which refused releases would fit.
+    pub(crate) fn noise(self, asked: &ReleaseRequest) -> Option<Amount> {
+        let ReleaseRequest::Described(list) = asked else { return None };
         let noisier = |factor: &Amount| {
-            let list: Option<Vec<Described>> =
+            let list: Option<Vec<ReleaseRecord>> =
                 list.iter().map(|described| described.noisier(factor)).collect();
-            list.map(Asked::Described)
+            list.map(ReleaseRequest::Described)
         };
         noisier(&Amount::from(2))?;
         FACTORS.first(|factor| noisier(factor).is_some_and(|asked| self.fits(&asked).is_ok()))
@@ -149,24 +154,24 @@ impl<'a> Gauge<'a> {
         self.asked(fields).and_then(|asked| self.fits(&asked)).is_ok()
     }
 
-    fn fits(self, asked: &Asked) -> Result<()> {
+    fn fits(self, asked: &ReleaseRequest) -> Result<()> {
         let charge = debit::price(self.account, None, asked, FORMAT)?;
         debit::reserve(self.account, None, self.share, asked, charge).map(drop)
     }
 
-    /// Whether the account can charge it at all.
+    /// True if the account can charge the release at all.
     fn charges(self, fields: &str) -> bool {
         let price = |asked| debit::price(self.account, None, &asked, FORMAT);
         self.asked(fields).and_then(price).is_ok()
     }
 
-    /// A release about the account's part of the data.
-    fn asked(self, fields: &str) -> Result<Asked> {
-        // Names of parts have no character that JSON writes otherwise but these two.
+    /// Makes a release about the account's part of the data.
+    fn asked(self, fields: &str) -> Result<ReleaseRequest> {
+        // Of the characters in names of parts, JSON escapes only these two.
         let quoted = |part: &str| part.replace('\\', "\\\\").replace('"', "\\\"");
         let part = self.account.part.as_deref().map(quoted);
         let part = part.map(|part| format!(r#","partition":"{part}""#)).unwrap_or_default();
         let text = format!(r#"{{"release":[{{{fields}{part}}}]}}"#);
-        Ok(Asked::Described(ExactPlan::parse(text.as_bytes(), Format::Json)?.releases))
+        Ok(ReleaseRequest::Described(ExactPlan::parse(text.as_bytes(), Format::Json)?.releases))
     }
 }

@@ -1,8 +1,8 @@
-//! The rows that are derived from the history, as plain data.
+//! The rows that follow from the history, as plain data.
 
 use counterpoint::Relation;
 use counterpoint_budget::{Amount, Filter};
-use counterpoint_wire::ledger::{self as wire, Cost, Described, PlanRecord, Rule};
+use counterpoint_wire::ledger::{self as wire, Cost, PlanRecord, ReleaseRecord, Rule};
 
 use super::chain::Hash;
 use super::error::LedgerError;
@@ -12,22 +12,22 @@ use super::error::LedgerError;
 pub(crate) struct Account {
     pub(crate) name: String,
     pub(crate) parent: Option<String>,
-    /// The slot of the parent it is within.
+    /// The slot of the parent in which the account was opened.
     pub(crate) slot: Option<String>,
     pub(crate) opened: u64,
     pub(crate) relation: Relation,
-    /// The part of the data it is about; all of it if `None`.
+    /// The part of the data that the account is about; all of the data if `None`.
     pub(crate) part: Option<String>,
-    /// A plan is kept without its slots.
+    /// The rule. That of a plan account is kept without its slots.
     pub(crate) rule: Rule,
     pub(crate) balance: Balance,
-    /// How many quotas were given.
+    /// The number of quotas that were given.
     pub(crate) quotas: u64,
-    /// The entry that closed it.
+    /// The entry that closed the account.
     pub(crate) closed: Option<u64>,
 }
 
-/// What there is, what is spent, and by how many charges.
+/// A capacity, the amount that is spent of it, and the number of charges.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Balance {
     pub(crate) capacity: Cost,
@@ -41,18 +41,18 @@ pub(crate) struct Slot {
     pub(crate) name: String,
     pub(crate) total: u64,
     pub(crate) used: u64,
-    /// What was declared, count included.
-    pub(crate) release: Described,
+    /// The declared release, including its count.
+    pub(crate) release: ReleaseRecord,
 }
 
-/// An analyst's share.
+/// An analyst's quota.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Share {
     pub(crate) analyst: String,
     pub(crate) balance: Balance,
 }
 
-/// A key of an account and what became of it.
+/// A key of an account, with its reservation and its response.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Release {
     pub(crate) key: String,
@@ -69,7 +69,7 @@ pub(crate) struct Release {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Alias {
     pub(crate) account: String,
-    /// The empty text where nobody is named.
+    /// The empty text where no analyst is named.
     pub(crate) analyst: String,
     /// The digest of the analyst's key.
     pub(crate) alias: Hash,
@@ -78,24 +78,24 @@ pub(crate) struct Alias {
     pub(crate) entry: u64,
 }
 
-/// A session that was begun. Its private state is kept apart.
+/// A session that was begun. Its private state is in a table of its own.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Session {
+pub(crate) struct SessionRow {
     pub(crate) key: String,
     pub(crate) account: String,
     pub(crate) begun: u64,
     pub(crate) declaration: Vec<u8>,
-    /// How many answers there are.
+    /// The number of answers.
     pub(crate) answered: u64,
     pub(crate) ended: Option<u64>,
 }
 
 /// An answer of a session.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Answer {
+pub(crate) struct AnswerRow {
     pub(crate) key: String,
     pub(crate) account: String,
-    /// From 1, in the order they were given.
+    /// The number of the answer in its session, from 1.
     pub(crate) number: u64,
     pub(crate) ask: String,
     pub(crate) question: Hash,
@@ -105,30 +105,30 @@ pub(crate) struct Answer {
 
 impl Balance {
     pub(crate) fn new(capacity: Cost) -> Self {
-        // What adds up own epsilons starts at none.
+        // A sum of pure epsilons starts at zero, if there is one.
         let pure = capacity.pure.as_ref().map(|_| Amount::ZERO);
         Self { capacity, spent: Cost { pure, ..Cost::default() }, charges: 0 }
     }
 
-    /// With a charge added, whether or not it fits.
+    /// The balance with one more charge, even if it does not fit.
     pub(crate) fn plus(&self, charge: &Cost) -> Self {
         let Cost { main, delta, pure } = &self.spent;
         let pure = pure.as_ref().zip(charge.pure.as_ref()).map(|(sum, charge)| sum + charge);
-        self.charged(Cost { main: main + &charge.main, delta: delta + &charge.delta, pure })
+        self.after_charge(Cost { main: main + &charge.main, delta: delta + &charge.delta, pure })
     }
 
-    /// Whether what is spent is within what there is, by either rule.
-    pub(crate) fn holds(&self) -> bool {
+    /// True if the spent amount is within the capacity, by either total.
+    pub(crate) fn is_within_capacity(&self) -> bool {
         let Self { capacity, spent, .. } = self;
         let pure = spent.pure.as_ref().zip(capacity.pure.as_ref());
         (spent.main <= capacity.main && spent.delta <= capacity.delta)
             || pure.is_some_and(|(sum, most)| sum <= most)
     }
 
-    /// The same spent of something else; of what is already spent where that is more, so that nothing is left.
-    pub(crate) fn of(&self, capacity: Cost) -> Self {
+    /// The balance with a new capacity. A capacity below the spent amount is raised to it, so that nothing is left.
+    pub(crate) fn with_capacity(&self, capacity: Cost) -> Self {
         let new = Self { capacity, ..self.clone() };
-        if new.holds() {
+        if new.is_within_capacity() {
             return new;
         }
         let (Cost { main, delta, pure }, spent) = (new.capacity, new.spent.clone());
@@ -137,14 +137,14 @@ impl Balance {
         Self { capacity: Cost { main, delta, pure }, spent, charges: new.charges }
     }
 
-    /// One more charge.
-    pub(crate) fn charged(&self, spent: Cost) -> Self {
+    /// The balance after one more charge, with the new spent amount.
+    pub(crate) fn after_charge(&self, spent: Cost) -> Self {
         Self { capacity: self.capacity.clone(), spent, charges: self.charges + 1 }
     }
 }
 
 impl Slot {
-    /// A new one.
+    /// A new slot, unused.
     pub(crate) fn new(slot: wire::Slot) -> Self {
         Self { name: slot.name, total: slot.count, used: 0, release: slot.release }
     }
@@ -157,14 +157,15 @@ impl Slot {
         }
     }
 
-    /// The part of the data it is about.
+    /// The part of the data that the slot is about.
     pub(crate) fn part(&self) -> Option<String> {
         self.release.part().map(str::to_owned)
     }
 }
 
 impl Account {
-    /// A new one about all of the data. A plan is kept without its slots: accounts are read for every decision.
+    /// A new account about all of the data. The rule of a plan account is kept without its slots, because accounts are
+    /// read for every decision.
     pub(crate) fn new(
         name: &str,
         parent: Option<&str>,
@@ -189,8 +190,8 @@ impl Account {
         }
     }
 
-    /// A new one within a slot of a plan account, which it is under.
-    pub(crate) fn within(&self, slot: &Slot, name: &str, opened: u64, rule: Rule) -> Self {
+    /// A new account within a slot of this plan account.
+    pub(crate) fn new_in_slot(&self, slot: &Slot, name: &str, opened: u64, rule: Rule) -> Self {
         Self {
             slot: Some(slot.name.clone()),
             part: slot.part(),
@@ -198,27 +199,27 @@ impl Account {
         }
     }
 
-    /// The filter of a data set or an open account, with what there is to spend now.
+    /// The filter of a data set or an open account, with its present capacity.
     pub(crate) fn filter(&self) -> Option<Filter> {
         let Rule::Filter(record) = &self.rule else { return None };
         let filter = record.filter(self.relation.adjacency())?;
         let (currency, promise, terms) =
             (filter.currency(), filter.promise().clone(), filter.terms());
-        Some(Filter::restored(currency, promise, self.balance.capacity.clone().into(), terms))
+        Some(Filter::from_stored(currency, promise, self.balance.capacity.clone().into(), terms))
     }
 
-    /// What its first total is a total of.
+    /// The unit of the account's main total.
     pub(crate) fn unit(&self) -> &'static str {
         self.filter().map_or("releases", |filter| filter.currency().unit())
     }
 
-    /// What is asked of it does not suit it.
+    /// The error for a call that does not suit this account.
     pub(crate) fn unfit(&self, problem: &str, legal: &'static str) -> LedgerError {
         LedgerError::Unfit { account: self.name.clone(), problem: problem.to_owned(), legal }
     }
 }
 
-/// What there is to spend in a new account.
+/// The capacity of a new account.
 pub(crate) fn capacity(rule: &Rule) -> Option<Cost> {
     match rule {
         Rule::Plan(plan) => {
@@ -230,7 +231,7 @@ pub(crate) fn capacity(rule: &Rule) -> Option<Cost> {
     }
 }
 
-/// So many releases, in a plan account.
+/// The cost of a number of releases in a plan account.
 pub(crate) fn releases(count: u64) -> Cost {
     Cost { main: count.into(), ..Cost::default() }
 }

@@ -1,4 +1,4 @@
-//! What declared slots cost together, and what they may be used for.
+//! The certified cost of declared slots together, and the releases that they cover.
 
 use std::collections::BTreeSet;
 
@@ -8,28 +8,28 @@ use counterpoint_budget::{
     Amount, Filter, GRID_PLACES, OpenError, PlanAccount, Query, Terms, covers,
 };
 use counterpoint_wire::Question;
-use counterpoint_wire::ledger::{self as wire, Described, ExactPlan, PlanRecord, Rule};
+use counterpoint_wire::ledger::{self as wire, ExactPlan, PlanRecord, ReleaseRecord, Rule};
 
 use super::error::{LedgerError, Refusal, Result, unfit_plan};
-use super::limits::{FORMAT, MOST_SLOTS};
+use super::limits::{FORMAT, MAX_SLOTS};
 use super::name;
 use super::query::{opening, query, times};
 use super::rows::{Account, Slot};
 
-/// The last format in which plans did not say how their slots are read.
-const BEFORE: u64 = 3;
+/// The last version of the format in which plans did not say how their slots are read.
+const LAST_UNVERSIONED_FORMAT: u64 = 3;
 
 /// The releases of a plan as slots, each with a name of its own.
 pub(crate) fn declared(plan: &ExactPlan) -> Result<Vec<wire::Slot>> {
-    if plan.releases.len() > MOST_SLOTS {
+    if plan.releases.len() > MAX_SLOTS {
         let problem = format!("has {} releases", plan.releases.len());
         return Err(unfit_plan(problem, "at most 100000, each with a count"));
     }
     let mut names = BTreeSet::new();
-    let slot = |(index, release): (usize, &Described)| {
+    let slot = |(index, release): (usize, &ReleaseRecord)| {
         let name = release.name().map_or_else(|| (index + 1).to_string(), str::to_owned);
-        name::words("slot", &name)?;
-        release.part().map_or(Ok(()), |part| name::words("partition", part))?;
+        name::check_words("slot", &name)?;
+        release.part().map_or(Ok(()), |part| name::check_words("partition", part))?;
         if !names.insert(name.clone()) {
             let problem = format!("names two releases {name:?}");
             return Err(unfit_plan(problem, "a name of its own for each"));
@@ -40,8 +40,8 @@ pub(crate) fn declared(plan: &ExactPlan) -> Result<Vec<wire::Slot>> {
     plan.releases.iter().enumerate().map(slot).collect()
 }
 
-/// What all slots cost together: optimal composition, certified, at the delta or epsilon
-/// asked for, which is rounded to the safe side.
+/// Certifies the cost of all slots together by optimal composition, at the given delta or epsilon, which is rounded to
+/// the safe side.
 pub(crate) fn certify(
     question: &(Question, Amount),
     slots: Vec<wire::Slot>,
@@ -58,7 +58,7 @@ pub(crate) fn certify(
     let upper = Amount::from_f64(found.bracket.upper)
         .ok_or_else(|| LedgerError::Uncertified("the cost is not finite".to_owned()))?;
     Ok(match question {
-        // Deltas may be far below the grid: they are kept as they are.
+        // Deltas may be far below the grid, so they are not rounded to it.
         Question::DeltaAt(_) => PlanRecord { epsilon: given.clone(), delta: upper, slots, format },
         Question::EpsilonAt(_) => {
             PlanRecord { epsilon: upper.ceil(GRID_PLACES), delta: given.clone(), slots, format }
@@ -66,28 +66,28 @@ pub(crate) fn certify(
     })
 }
 
-/// Whether a plan's slots are read as a ledger of this format reads them.
-pub(crate) fn is_of(plan: &PlanRecord, format: u64) -> bool {
-    plan.format.unwrap_or(BEFORE) == format.max(BEFORE)
+/// True if a plan's slots are read by the rules of this version of the format.
+pub(crate) fn has_format(plan: &PlanRecord, format: u64) -> bool {
+    plan.format.unwrap_or(LAST_UNVERSIONED_FORMAT) == format.max(LAST_UNVERSIONED_FORMAT)
 }
 
-/// The format whose reading the slots of an account have.
+/// The version of the format by whose rules the slots of an account are read.
 pub(crate) fn format_of(rule: &Rule) -> u64 {
     match rule {
-        Rule::Plan(plan) => plan.format.unwrap_or(BEFORE),
-        _ => BEFORE,
+        Rule::Plan(plan) => plan.format.unwrap_or(LAST_UNVERSIONED_FORMAT),
+        _ => LAST_UNVERSIONED_FORMAT,
     }
 }
 
-/// Whether the slots are known to cost more than a stored plan says.
-pub(crate) fn understated(plan: &PlanRecord, relation: Relation) -> Result<bool> {
-    let composed = composed(&plan.slots, relation, plan.format.unwrap_or(BEFORE))?;
+/// True if the slots are known to cost more than a stored plan says.
+pub(crate) fn is_understated(plan: &PlanRecord, relation: Relation) -> Result<bool> {
+    let composed = composed(&plan.slots, relation, plan.format.unwrap_or(LAST_UNVERSIONED_FORMAT))?;
     let found = composed.delta(Epsilon::new(plan.epsilon.upper())?, &Options::default());
     let found = found.map_err(|error| LedgerError::Uncertified(error.to_string()))?;
     Ok(Amount::from_f64(found.bracket.lower).is_none_or(|lower| lower > plan.delta))
 }
 
-/// Slots that a data set with this relation may declare together.
+/// The plan account of slots that a data set with this relation may declare together.
 fn composed(slots: &[wire::Slot], relation: Relation, format: u64) -> Result<PlanAccount> {
     plan(relation, all_openings(slots, relation, format)?)
 }
@@ -106,19 +106,19 @@ pub(crate) fn all_openings(
     Ok(queries)
 }
 
-/// Whether a slot, opened so many times, dominates what is run in it each time. Releases that
-/// are run together take one opening.
-pub(crate) fn runs(
+/// Checks that `count` openings of a slot dominate the releases that run in each of them. Releases that run together
+/// take one opening.
+pub(crate) fn check_runs_covered(
     account: &Account,
     slot: &Slot,
     count: u64,
-    run: &[Described],
+    run: &[ReleaseRecord],
     format: u64,
 ) -> Result<()> {
-    let declared = slot.release.opening_in(format_of(&account.rule))?;
-    let query = |one: &Described| query(account.relation, one, format);
+    let declared = slot.release.opening_queries(format_of(&account.rule))?;
+    let query = |one: &ReleaseRecord| query(account.relation, one, format);
     let queries: Vec<Query> = run.iter().map(query).collect::<Result<_, _>>()?;
-    // More openings than there can be are refused later, by the slot's balance.
+    // The slot's balance refuses too many openings later.
     let count = Count::new(count.min(slot.total)).unwrap_or(Count::ONE);
     let queries = match queries.as_slice() {
         _ if count == Count::ONE => queries,
@@ -134,18 +134,18 @@ pub(crate) fn runs(
     covered.map(drop).map_err(|error| uncovered(account, error.into()))
 }
 
-/// The filter that a rule stands for.
+/// The filter of a stored rule.
 pub(crate) fn stored(parent: &Account, rule: &Rule) -> Result<Filter> {
     let filter = match rule {
         Rule::Filter(record) => record.filter(parent.relation.adjacency()),
         _ => None,
     };
-    filter.ok_or_else(|| parent.unfit("gets an account of another kind", "an open one"))
+    filter.ok_or_else(|| parent.unfit("can only hold an open account", "an open one"))
 }
 
-/// Whether one opening of a slot dominates all that an open account promises.
-pub(crate) fn holds(account: &Account, slot: &Slot, filter: &Filter) -> Result<()> {
-    let opening = slot.release.opening_in(format_of(&account.rule))?;
+/// Checks that one opening of a slot dominates the whole promise of an open account.
+pub(crate) fn check_promise_covered(account: &Account, slot: &Slot, filter: &Filter) -> Result<()> {
+    let opening = slot.release.opening_queries(format_of(&account.rule))?;
     if opening.len() > 1 {
         return Err(account.unfit("has several releases in the slot", "a slot of one release"));
     }
@@ -154,7 +154,7 @@ pub(crate) fn holds(account: &Account, slot: &Slot, filter: &Filter) -> Result<(
     Ok(())
 }
 
-/// How often a slot is used once it is opened so many times more.
+/// The uses of a slot after `count` more openings.
 pub(crate) fn opened(account: &Account, slot: &Slot, count: u64) -> Result<u64> {
     let left = slot.total.saturating_sub(slot.used);
     if count <= left {
@@ -165,8 +165,8 @@ pub(crate) fn opened(account: &Account, slot: &Slot, count: u64) -> Result<u64> 
     Err(Refusal::new(place, "uses".to_owned(), [asked, left, capacity]).into())
 }
 
-/// Slots are opened by hand, not shared out: an account with quotas is left as it is.
-pub(crate) fn unshared(account: &Account) -> Result<()> {
+/// Refuses an account that is no plan account, or has quotas: its slots cannot be recut or hold accounts.
+pub(crate) fn check_without_quotas(account: &Account) -> Result<()> {
     match account.rule {
         Rule::Plan(_) if account.quotas == 0 => Ok(()),
         Rule::Plan(_) => Err(account.unfit("has quotas", "a plan account without")),

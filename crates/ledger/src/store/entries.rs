@@ -3,14 +3,14 @@
 use counterpoint_wire::ledger::{Event, HistoryEntry};
 
 use super::tables::Tables;
-use super::tables::cells::Stored;
+use super::tables::cells::EntryRow;
 use crate::rules::chain::Hash;
 use crate::rules::error::{LedgerError, Result, damaged};
 
-/// How many entries are read at a time.
+/// The number of entries that are read at a time.
 const PAGE: u64 = 1000;
 
-/// Gives each entry up to one, of one account or of all, to a function. An error of the function ends it.
+/// Calls a function with each entry up to `last`, of one account or of all. An error of the function ends the loop.
 pub(crate) fn each_entry<E: From<LedgerError>>(
     tables: &mut Tables<'_>,
     account: Option<&str>,
@@ -32,11 +32,11 @@ pub(crate) fn each_entry<E: From<LedgerError>>(
     Ok(())
 }
 
-/// A stored entry, read.
-pub(crate) fn entry(stored: Stored) -> Result<HistoryEntry> {
-    let Stored { sequence, hash, body, .. } = stored;
+/// Parses a stored entry.
+pub(crate) fn entry(stored: EntryRow) -> Result<HistoryEntry> {
+    let EntryRow { sequence, hash, body, .. } = stored;
     let wrong = |problem: String| damaged(format_args!("entry {sequence}: {problem}"));
     let event = Event::read(&body).map_err(|error| wrong(error.problem))?;
-    let hash: [u8; 32] = hash.try_into().map_err(|_| damaged("a hash is none"))?;
+    let hash: [u8; 32] = hash.try_into().map_err(|_| damaged("a hash does not have 32 bytes"))?;
     Ok(HistoryEntry { sequence, hash: Hash(hash).to_string(), event })
 }

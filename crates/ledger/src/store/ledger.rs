@@ -1,51 +1,51 @@
-//! A ledger: making it, opening it, and its transactions.
+//! A ledger: creating it, opening it, and its transactions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use counterpoint_wire::ledger::{Asked, Cost, Event};
+use counterpoint_wire::ledger::{Cost, Event, ReleaseRequest};
 
 use super::database::{Access, Database, DatabaseError, Row, Statement, Url};
 use super::find;
 use super::tables::Tables;
-use super::tables::cells::Known;
+use super::tables::cells::AccountRow;
 use crate::rules::chain::{Hash, Head};
 use crate::rules::error::{LedgerError, Result, damaged};
 use crate::rules::limits::{FORMAT, VERSION};
 
-/// A ledger, through one handle. Any number of handles, in any number of processes, may be
-/// open on the same one.
+/// A durable ledger of privacy budgets, through one handle. Any number of handles, in any number of processes, may be
+/// open on the same ledger.
 pub struct Ledger {
     pub(super) database: Box<dyn Database>,
-    /// Accounts that were reserved from, for their rules, which never change.
-    known: BTreeMap<String, Arc<Known>>,
-    /// Prices that were computed, by account and what was asked.
+    /// The accounts that this handle has reserved from, with their rules, which never change.
+    known: BTreeMap<String, Arc<AccountRow>>,
+    /// The charges computed so far, by account and the text of the request.
     pub(super) prices: BTreeMap<(String, String), Cost>,
-    /// The last of them that was looked up.
-    pub(super) last_price: Option<(String, Asked, Cost)>,
-    /// Whether nothing is to be written.
+    /// The charge that was looked up last.
+    pub(super) last_price: Option<(String, ReleaseRequest, Cost)>,
+    /// True if this handle refuses to write.
     read_only: bool,
-    /// The last entry that is known to have been durable: it was expected, or acknowledged here.
-    /// Every write must find it.
+    /// The latest entry known to be durable, because it was expected or acknowledged here. Every write checks that the
+    /// history still holds it.
     pub(super) seen: Head,
 }
 
-/// How a ledger is opened.
+/// Options for opening a ledger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenOptions {
-    /// Nothing is written, whatever is asked.
+    /// If true, every call that would write is refused.
     pub read_only: bool,
-    /// An entry that the history must hold, or nothing is written: the last head that an earlier
-    /// call returned, kept elsewhere.
+    /// An entry that the history must hold; without it the ledger is not opened. Keep the last head that an earlier
+    /// call returned in another place, and give it here.
     pub expect: Option<Head>,
 }
 
 impl Ledger {
-    /// Makes a new ledger.
+    /// Creates a new ledger.
     ///
     /// # Errors
-    /// [`LedgerError::Initialised`] if there is one.
+    /// [`LedgerError::Initialised`] if there is a ledger already.
     pub fn init(url: &Url) -> Result<Self> {
         let mut database = url.open(true)?;
         database.begin(Access::Write)?;
@@ -62,15 +62,15 @@ impl Ledger {
         Self::open_in(url.open(false)?)
     }
 
-    /// Opens a ledger, to read it alone or if it is the one that is expected.
+    /// Opens a ledger with options: for reading only, or only if it holds an expected entry.
     ///
     /// # Errors
-    /// [`LedgerError::OtherHistory`] if the expected entry is not in it.
+    /// [`LedgerError::OtherHistory`] if the ledger does not hold the expected entry.
     pub fn open_with(url: &Url, options: &OpenOptions) -> Result<Self> {
         Self::open_version(url, options, VERSION)
     }
 
-    /// The same of a ledger whose format is of some version.
+    /// Opens a ledger whose format is of the given version.
     pub(crate) fn open_version(url: &Url, options: &OpenOptions, version: i64) -> Result<Self> {
         let database = if options.read_only { url.open_read_only() } else { url.open(false) };
         let mut ledger = Self::new(database?);
@@ -80,7 +80,7 @@ impl Ledger {
         let seen = ledger.seen;
         ledger.read(|tables| {
             let (head, is_there) = (tables.head()?, tables.contains(seen)?);
-            goes_on(seen, head, is_there)
+            check_continuation(seen, head, is_there)
         })?;
         Ok(ledger)
     }
@@ -95,8 +95,8 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Whether it is of a version, with nothing more and nothing less than its tables: a trigger could undo what is
-    /// written.
+    /// Checks the version of the format, and that the database holds exactly the tables of that version and nothing
+    /// more: a trigger could undo a write.
     fn check_version(&mut self, legal: i64) -> Result<()> {
         let found = self.version()?;
         if found != legal {
@@ -105,7 +105,7 @@ impl Ledger {
         self.read(|tables| tables.difference(legal))?.map_or(Ok(()), |found| Err(damaged(found)))
     }
 
-    /// The version of its format.
+    /// The version of the ledger's format.
     pub(crate) fn version(&mut self) -> Result<i64> {
         self.read(
             |tables| if tables.exist()? { tables.version() } else { Err(LedgerError::NotLedger) },
@@ -118,30 +118,30 @@ impl Ledger {
         Self { database, known, prices, last_price, read_only: false, seen: Head::NONE }
     }
 
-    /// Later writes must find this entry, if it is later than what they must find anyway.
+    /// Requires the history to hold this entry at every later write, unless a later entry is required already.
     pub(crate) fn expect(&mut self, entry: Head) {
         if self.seen.sequence <= entry.sequence {
             self.seen = entry;
         }
     }
 
-    /// Whether the handle stopped at a failure: every later call is an error.
+    /// True if the handle stopped at a failure. Every later call is then an error.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.database.is_stopped()
     }
 
-    /// An account with its rule; what is spent of it may be out of date.
-    pub(crate) fn known(&mut self, name: &str) -> Result<Arc<Known>> {
+    /// An account with its rule. The balance may be out of date.
+    pub(crate) fn cached_account(&mut self, name: &str) -> Result<Arc<AccountRow>> {
         if let Some(known) = self.known.get(name) {
             return Ok(Arc::clone(known));
         }
-        let known = Arc::new(self.read(|tables| find::known(tables, name))?);
+        let known = Arc::new(self.read(|tables| find::account_row(tables, name))?);
         self.known.insert(name.to_owned(), Arc::clone(&known));
         Ok(known)
     }
 
-    /// Runs within a transaction that reads one snapshot.
+    /// Runs a function within a transaction that reads one snapshot.
     pub(crate) fn read<T>(&mut self, work: impl FnOnce(&mut Tables<'_>) -> Result<T>) -> Result<T> {
         self.database.begin(Access::Read)?;
         let outcome = work(&mut Tables::new(&mut *self.database));
@@ -149,16 +149,16 @@ impl Ledger {
         outcome
     }
 
-    /// Waits until all that was read is durable. Whoever wrote it may have died between its write
-    /// and its sync, and answers that are shown must not be lost: a retry would draw others.
-    pub(crate) fn settle(&mut self) -> Result<()> {
+    /// Waits until all rows that were read are durable. The process that wrote them may have died between its write and
+    /// its sync, and an answer that was shown must not be lost: a retry would draw new noise.
+    pub(crate) fn wait_until_durable(&mut self) -> Result<()> {
         if self.read_only {
-            return Ok(self.database.settle()?);
+            return Ok(self.database.wait_until_durable()?);
         }
         self.write(|tables, head| tables.touch(head)).map(drop)
     }
 
-    /// Runs within a transaction that has the ledger's lock and knows its head.
+    /// Runs a function within a transaction that holds the ledger's lock and knows the head.
     pub(crate) fn write<T>(
         &mut self,
         work: impl FnOnce(&mut Tables<'_>, Head) -> Result<T>,
@@ -166,8 +166,8 @@ impl Ledger {
         self.write_after(Vec::new(), |tables, head, _| work(tables, head))
     }
 
-    /// The same with the rows of statements, which come with the lock: on a server the lock is held while an answer is
-    /// under way once if nothing more is read.
+    /// Runs such a function with the rows of some statements, which are read together with the lock. If the function
+    /// reads nothing more, the lock on a server is held for a single round trip.
     pub(crate) fn write_after<T>(
         &mut self,
         reads: Vec<Statement>,
@@ -179,7 +179,7 @@ impl Ledger {
         self.database.begin(Access::Write)?;
         let mut tables = Tables::new(&mut *self.database);
         let outcome = tables.lock(self.seen, reads).and_then(|(head, is_there, rows)| {
-            goes_on(self.seen, head, is_there)?;
+            check_continuation(self.seen, head, is_there)?;
             work(&mut tables, head, rows)
         });
         match outcome {
@@ -195,21 +195,21 @@ impl Ledger {
         }
     }
 
-    /// Writes a copy of everything, or of everything but secrets, to a new file.
+    /// Copies the ledger to a new file, with or without private states.
     pub(crate) fn copy(&mut self, file: &str, secrets: bool) -> Result<()> {
         Ok(self.database.copy(file, secrets)?)
     }
 }
 
-/// Refuses a history in which an entry that was seen is missing.
-fn goes_on(seen: Head, head: Head, is_there: bool) -> Result<()> {
+/// Refuses a history that lacks an entry which was seen.
+fn check_continuation(seen: Head, head: Head, is_there: bool) -> Result<()> {
     if [Head::NONE, head].contains(&seen) || is_there {
         return Ok(());
     }
     Err(LedgerError::OtherHistory { expected: seen, head })
 }
 
-/// The tables and the first entry.
+/// Creates the tables and the first entry.
 fn create(database: &mut dyn Database) -> Result<Head> {
     let mut tables = Tables::new(database);
     tables.wait_to_create()?;
@@ -223,8 +223,8 @@ fn create(database: &mut dyn Database) -> Result<Head> {
     Ok(head)
 }
 
-/// A ledger's name for itself: random, in the first entry or that of its upgrade, so that no two ledgers have a head in
-/// common.
+/// A new random name for a ledger. It is stored in the first entry, or in the entry of an upgrade, so that no two
+/// ledgers have a head in common.
 pub(crate) fn new_identity() -> Result<String> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| {
@@ -234,19 +234,19 @@ pub(crate) fn new_identity() -> Result<String> {
     Ok(Hash(bytes).to_string())
 }
 
-/// Writes an event after the head.
+/// Adds an event to the history and moves the head to it.
 pub(crate) fn append(tables: &mut Tables<'_>, head: Head, event: &Event) -> Result<Head> {
     let next = add_entry(tables, head, event)?;
     tables.move_head(head, next)?;
     Ok(next)
 }
 
-/// Writes an event after another; the head is still to be moved.
+/// Adds an event to the history. The caller has to move the head.
 pub(crate) fn add_entry(tables: &mut Tables<'_>, head: Head, event: &Event) -> Result<Head> {
     tables.add_entry(head, event.account(), &event.body().map_err(damaged)?)
 }
 
-/// The clock, in Unix seconds.
+/// The present time in Unix seconds.
 pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

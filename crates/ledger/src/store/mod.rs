@@ -1,8 +1,8 @@
-//! What is stored, and how: the database, its tables, and every transaction that writes. A transaction reads rows, asks
-//! `rules` about them and writes what they say.
+//! The storage: the database, its tables, and every transaction that writes. A transaction reads rows, asks `rules` for
+//! a decision and writes the result.
 //!
 //! - `database` (SQLite and PostgreSQL behind one small trait), `tables` (every statement)
-//! - `ledger` (a handle and its transactions), `find` (what names stand for), `entries` (the history, page by page)
+//! - `ledger` (a handle and its transactions), `find` (rows by their names), `entries` (the history, page by page)
 //! - `owner`, `release`, `session`: everything that writes; `pool`: handles for many threads
 
 pub mod database;

@@ -7,20 +7,20 @@ use std::time::{Duration, Instant};
 
 use super::database::{DatabaseError, Url};
 use super::ledger::{Ledger, OpenOptions};
-use super::release::steps::{Committed, Done, Reservation, Step};
+use super::release::steps::{Reservation, Step, StepOutcome, StoredResponse};
 use crate::rules::chain::{Hash, Head};
 use crate::rules::error::{LedgerError, Result};
 use crate::rules::request::Request;
 
-/// How long a handle is waited for.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The longest wait for a handle.
+const HANDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// So many releases are reserved or committed in one transaction at most.
-const MOST_STEPS: usize = 64;
+/// The most steps in one transaction: reservations, commits and aliases.
+const MAX_STEPS: usize = 64;
 
-/// Handles on one ledger that any number of threads may use at once. A handle that stopped, or whose
-/// server went away while it was idle, is replaced by a new one; every handle refuses a history in which anything is missing that the
-/// pool was told.
+/// A pool of handles on one ledger, for any number of threads. A handle that stopped, or that lost its server while
+/// idle, is replaced by a new one. Every handle refuses a history that lacks an entry which any handle of the pool has
+/// seen.
 ///
 /// Calls block. In an async program they belong on a thread for such work (`spawn_blocking`).
 ///
@@ -41,47 +41,47 @@ pub struct Pool {
     url: Url,
     options: OpenOptions,
     size: usize,
-    patience: Duration,
+    handle_timeout: Duration,
     state: Mutex<State>,
     returned: Condvar,
     queue: Mutex<Queue>,
 }
 
-/// Threads that wait for a transaction, in the order they came.
+/// The steps that wait for a transaction, with their threads, in order of arrival.
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<(Step, Sender<Turn>)>,
-    /// Whether a thread is to do what waits.
+    /// True if some thread has been told to run the next transaction.
     has_leader: bool,
 }
 
-/// What a thread that waits is told.
+/// A message to a thread that waits.
 enum Turn {
-    /// To do the next of what waits, which its own step is the first of.
+    /// The thread must run the next transaction. Its own step is first in the queue.
     Lead,
-    /// What became of its step.
-    Done(Result<Done>),
+    /// The thread's step is done, with this outcome.
+    Done(Result<StepOutcome>),
 }
 
 struct State {
     idle: Vec<Ledger>,
-    /// How many handles there are, idle or lent.
+    /// The number of handles, idle or in use.
     handles: usize,
     /// The latest entry that any handle has seen.
     seen: Head,
 }
 
 impl Pool {
-    /// The most handles.
-    pub const MOST: usize = 1000;
+    /// The most handles of a pool.
+    pub const MAX_HANDLES: usize = 1000;
 
-    /// A pool of at most so many handles. One is opened now, others as they are needed.
+    /// Creates a pool of at most `size` handles. One is opened now, the others when they are needed.
     ///
     /// # Errors
-    /// [`LedgerError`] if the ledger cannot be opened, or the size is not in 1 to [`Pool::MOST`].
+    /// [`LedgerError`] if the ledger cannot be opened, or the size is not in 1 to [`Pool::MAX_HANDLES`].
     pub fn new(url: &Url, options: &OpenOptions, size: usize) -> Result<Self> {
-        if !(1..=Self::MOST).contains(&size) {
-            let problem = format!("a pool of {size} handles; legal: 1 to {}", Self::MOST);
+        if !(1..=Self::MAX_HANDLES).contains(&size) {
+            let problem = format!("a pool of {size} handles; legal: 1 to {}", Self::MAX_HANDLES);
             return Err(DatabaseError::Unusable(problem).into());
         }
         let first = Ledger::open_with(url, options)?;
@@ -90,15 +90,15 @@ impl Pool {
             url: url.clone(),
             options: *options,
             size,
-            patience: PATIENCE,
+            handle_timeout: HANDLE_TIMEOUT,
             state: Mutex::new(state),
             returned: Condvar::new(),
             queue: Mutex::default(),
         })
     }
 
-    /// [`Ledger::reserve`]. What threads ask for while a transaction is under way is done by the next one, together: as
-    /// durable as alone, and in the order in which they came.
+    /// Reserves a release like [`Ledger::reserve`]. Requests that arrive during a transaction run together in the next
+    /// one, in order of arrival. They are as durable as requests that run alone.
     ///
     /// # Errors
     /// Those of [`Ledger::reserve`] and [`Pool::with`].
@@ -112,18 +112,18 @@ impl Pool {
         }
     }
 
-    /// [`Ledger::commit`], in the same way.
+    /// Stores a response like [`Ledger::commit`], in a transaction that threads share.
     ///
     /// # Errors
     /// Those of [`Ledger::commit`] and [`Pool::with`].
-    pub fn commit(&self, account: &str, key: &str, response: &[u8]) -> Result<Committed> {
+    pub fn commit(&self, account: &str, key: &str, response: &[u8]) -> Result<StoredResponse> {
         self.wait_for(Step::commit(account, key, response)?)?.committed()
     }
 
-    /// Lets an analyst's own key, of which this is the digest, stand for a release that is there, whoever reserved it.
+    /// Lets an analyst's own key, given by its digest, stand for an existing release, whoever reserved the release.
     ///
     /// # Errors
-    /// [`LedgerError::AliasInUse`] if it stands for another; those of [`Pool::with`].
+    /// [`LedgerError::AliasInUse`] if the analyst's key stands for another release; those of [`Pool::with`].
     pub fn alias(
         &self,
         account: &str,
@@ -134,8 +134,8 @@ impl Pool {
         self.wait_for(Step::alias(account, analyst, alias, key)?)?.named()
     }
 
-    /// Waits until a step is done, by this thread or another.
-    fn wait_for(&self, step: Step) -> Result<Done> {
+    /// Waits until this thread or another has run a step.
+    fn wait_for(&self, step: Step) -> Result<StepOutcome> {
         let (sender, receiver) = channel();
         let mut queue = self.queue();
         if !queue.has_leader {
@@ -148,40 +148,40 @@ impl Pool {
             match receiver.recv() {
                 Ok(Turn::Lead) => self.lead(),
                 Ok(Turn::Done(done)) => return done,
-                // The thread that had the step panicked.
+                // The thread that ran the step panicked.
                 Err(_) => {
-                    let problem = "the thread that wrote it is gone".to_owned();
+                    let problem = "the thread that wrote it has ended".to_owned();
                     return Err(DatabaseError::Uncertain(problem).into());
                 }
             }
         }
     }
 
-    /// Does the first of what waits, and lets the next thread lead.
+    /// Runs the first steps of the queue in one transaction. Then the next thread leads.
     fn lead(&self) {
-        let _next = Next(self);
+        let _next = LeaderHandover(self);
         let mut queue = self.queue();
-        let most = queue.waiting.len().min(MOST_STEPS);
+        let most = queue.waiting.len().min(MAX_STEPS);
         let (steps, senders): (Vec<Step>, Vec<Sender<Turn>>) = queue.waiting.drain(..most).unzip();
         drop(queue);
         let done = self.with(|ledger| Ok::<_, LedgerError>(ledger.apply(&steps)));
         let done = done.unwrap_or_else(|error| steps.iter().map(|_| Err(error.clone())).collect());
         for (sender, done) in senders.into_iter().zip(done) {
-            // Whoever waits is there.
+            // Threads wait until they are served, so the receiver exists.
             let _ = sender.send(Turn::Done(done));
         }
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
-        // Nothing that can fail is done under this lock.
+        // No code that can fail runs under this lock.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lends a handle to a function, which waits for one for a minute at most.
+    /// Runs a function with a handle, and waits for the handle for a minute at most.
     ///
     /// # Errors
-    /// [`DatabaseError::Busy`] if all handles are in use for too long, an error of opening
-    /// another, and what the function itself returns.
+    /// [`DatabaseError::Busy`] if all handles are in use for too long, an error of opening another handle, and the
+    /// errors of the function itself.
     pub fn with<T, E: From<LedgerError>>(
         &self,
         work: impl FnOnce(&mut Ledger) -> Result<T, E>,
@@ -193,9 +193,9 @@ impl Pool {
         }
     }
 
-    /// A handle of one's own, until it is dropped.
-    fn lend(&self) -> Result<Lent<'_>> {
-        let deadline = Instant::now() + self.patience;
+    /// Takes a handle out of the pool until it is dropped.
+    fn lend(&self) -> Result<PooledHandle<'_>> {
+        let deadline = Instant::now() + self.handle_timeout;
         let mut state = self.state();
         while state.idle.is_empty() && state.handles >= self.size {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -208,8 +208,8 @@ impl Pool {
         let (idle, seen) = (state.idle.pop(), state.seen);
         state.handles += usize::from(idle.is_none());
         drop(state);
-        // From here on the place is given back whatever happens.
-        let mut lent = Lent { pool: self, ledger: idle };
+        // From here on, dropping `lent` gives the place in the pool back.
+        let mut lent = PooledHandle { pool: self, ledger: idle };
         let expect = (seen != Head::NONE).then_some(seen);
         let kept =
             lent.ledger.take().and_then(|mut idle| (!idle.database.is_lost()).then_some(idle));
@@ -222,15 +222,15 @@ impl Pool {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing that can fail is done under this lock.
+        // No code that can fail runs under this lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Lets the thread that waits longest lead, when dropped: also where this one panics.
-struct Next<'a>(&'a Pool);
+/// When dropped, lets the thread that has waited longest lead, even if this thread panics.
+struct LeaderHandover<'a>(&'a Pool);
 
-impl Drop for Next<'_> {
+impl Drop for LeaderHandover<'_> {
     fn drop(&mut self) {
         let mut queue = self.0.queue();
         match queue.waiting.front() {
@@ -240,17 +240,17 @@ impl Drop for Next<'_> {
     }
 }
 
-/// A handle that is given back when dropped.
-struct Lent<'a> {
+/// A handle that returns to the pool when it is dropped.
+struct PooledHandle<'a> {
     pool: &'a Pool,
     ledger: Option<Ledger>,
 }
 
-impl Drop for Lent<'_> {
+impl Drop for PooledHandle<'_> {
     fn drop(&mut self) {
         let ledger = self.ledger.take();
         let seen = ledger.as_ref().map_or(Head::NONE, |ledger| ledger.seen);
-        // A panic may have left it in the middle of a transaction, which ends with the handle.
+        // After a panic the handle may be in the middle of a transaction, so it is dropped, which ends the transaction.
         let sound = ledger.filter(|ledger| !ledger.is_stopped() && !std::thread::panicking());
         let mut state = self.pool.state();
         if state.seen.sequence < seen.sequence {
@@ -267,7 +267,7 @@ impl Drop for Lent<'_> {
 mod tests {
     use super::*;
 
-    /// A new ledger, in a file of a folder that is gone when dropped.
+    /// A new ledger in a temporary folder.
     fn new_ledger() -> (tempfile::TempDir, Url, Ledger) {
         let folder = tempfile::tempdir().unwrap();
         let url = Url::Sqlite(folder.path().join("l").to_str().unwrap().to_owned());
@@ -279,29 +279,29 @@ mod tests {
     fn a_handle_is_not_waited_for_forever() {
         let (_folder, url, _) = new_ledger();
         let mut pool = Pool::new(&url, &OpenOptions::default(), 1).unwrap();
-        pool.patience = Duration::from_millis(20);
+        pool.handle_timeout = Duration::from_millis(20);
         let inner = pool.with(|_| pool.with(Ledger::head));
         assert_eq!(inner, Err(DatabaseError::Busy.into()));
         assert!(pool.with(Ledger::head).is_ok());
     }
 
-    /// Sixteen threads come one after the other while somebody has the ledger's lock: one waits for it, and the others for
-    /// the next transaction, in which everybody has their turn.
+    /// Sixteen threads arrive one after the other while another connection holds the ledger's lock. The first waits for
+    /// the lock, and the others are served in order by the next transaction.
     #[test]
     fn those_who_wait_are_served_together_in_the_order_they_came() {
         let (folder, url, mut ledger) = new_ledger();
         let budget = |epsilon: &str| {
             let (epsilon, delta) = (epsilon.parse().unwrap(), "0".parse().unwrap());
-            crate::NewFilter::new(crate::Kind::Sums, epsilon, delta)
+            crate::NewFilter::new(crate::FilterKind::Sums, epsilon, delta)
         };
-        let relation = counterpoint::Relation::one(counterpoint::Adjacency::AddRemove);
-        ledger.dataset("data", relation, &budget("1")).unwrap();
+        let relation = counterpoint::Relation::single_record(counterpoint::Adjacency::AddRemove);
+        ledger.add_dataset("data", relation, &budget("1")).unwrap();
         let account = crate::NewAccount::Filter(budget("1"));
         ledger.open_account("account", "data", &account).unwrap();
         let text = br#"{"release": [{"mechanism": "laplace", "scale": 20}]}"#;
         let plan =
             counterpoint_wire::ledger::ExactPlan::parse(text, counterpoint_wire::Format::Json);
-        let asked = counterpoint_wire::ledger::Asked::Described(plan.unwrap().releases);
+        let asked = counterpoint_wire::ledger::ReleaseRequest::Described(plan.unwrap().releases);
         let pool = &Pool::new(&url, &OpenOptions::default(), 2).unwrap();
         let busy = rusqlite::Connection::open(folder.path().join("l")).unwrap();
         busy.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -312,7 +312,7 @@ mod tests {
                 threads.push(scope.spawn(move || {
                     pool.reserve(&Request::new("account", &key, asked)).unwrap().entry
                 }));
-                // The first has its step in hand; the others wait for it.
+                // The first thread has taken its step out of the queue; the steps of the others wait there.
                 let waits = || {
                     let queue = pool.queue();
                     (queue.has_leader, queue.waiting.len())
@@ -335,7 +335,7 @@ mod tests {
         let pool = Pool::new(&url, &OpenOptions::default(), 1).unwrap();
         pool.queue().has_leader = true;
         let panics = || {
-            let _next = Next(&pool);
+            let _next = LeaderHandover(&pool);
             panic!("on purpose");
         };
         assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).is_err());

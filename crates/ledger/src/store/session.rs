@@ -1,5 +1,5 @@
-//! Sessions: mechanisms whose answers are given one by one. One debit pays for all of them; then
-//! each answer is durable, with the private state after it, before it is shown.
+//! Sessions: mechanisms that answer several questions one by one. One debit pays for all answers. Each answer is
+//! stored, with the private state after it, before it is shown.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use counterpoint_wire::ledger::Event;
 
 use super::find::{self, begun};
 use super::ledger::{Ledger, append, now};
-use super::release::steps::fits;
+use super::release::steps::check_length;
 use super::tables::Tables;
 use crate::rules::chain::{Hash, Head};
 use crate::rules::error::{LedgerError, Result, damaged};
-use crate::rules::limits::LEAST_STATE;
+use crate::rules::limits::MIN_STATE_BYTES;
 use crate::rules::{name, rows};
 
-/// What nobody but the mechanism may see.
+/// Bytes that only the mechanism may see.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Vec<u8>);
 
@@ -32,95 +32,94 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// A session as it is stored.
+/// A session that was begun, with its private state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Session {
-    /// The entry that began it.
+    /// The entry that began the session.
     pub begun: u64,
-    /// What it was declared to be.
+    /// The declaration of the mechanism, as it was given to [`Ledger::begin_session`].
     pub declaration: Vec<u8>,
-    /// What the mechanism goes on from; `None` once it is over.
+    /// The private state from which the mechanism continues; `None` once the session has ended.
     pub state: Option<Secret>,
-    /// How many answers there are.
+    /// The number of answers.
     pub answered: u64,
-    /// The entry that ended it, if it is over.
+    /// The entry that ended the session, if it has ended.
     pub ended: Option<u64>,
     /// The ledger's head.
     pub head: Head,
 }
 
-/// An answer that is to be stored.
+/// An answer of a session, to be stored.
 #[derive(Clone, Copy)]
 pub struct NewAnswer<'a> {
-    /// The caller's name for this question, in the session. It is answered once.
+    /// The caller's name for this question, within the session. A name is answered once.
     pub ask: &'a str,
-    /// The question's digest: the same name stands for no other.
+    /// The question's digest. The name stands for this question alone.
     pub question: Hash,
-    /// How many answers there were when the state was read.
+    /// The number of answers that the session had when its state was read.
     pub after: u64,
-    /// What may be shown once it is stored.
+    /// The response, which may be shown once it is stored.
     pub response: &'a [u8],
-    /// What the mechanism goes on from, 32 secret random bytes among it; not kept after the last.
+    /// The private state after this answer, with 32 secret random bytes in it. It is not stored after the last answer.
     pub state: &'a [u8],
-    /// Whether the session is over with this answer.
+    /// True if this answer ends the session.
     pub last: bool,
 }
 
 impl fmt::Debug for NewAnswer<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { ask, question, after, last, .. } = self;
-        let mut told = f.debug_struct("NewAnswer");
-        told.field("ask", ask).field("question", question).field("after", after);
-        // Neither the state nor an answer that is not durable.
-        told.field("last", last).finish_non_exhaustive()
+        let mut fields = f.debug_struct("NewAnswer");
+        fields.field("ask", ask).field("question", question).field("after", after);
+        // The state is secret, and the response is not durable yet.
+        fields.field("last", last).finish_non_exhaustive()
     }
 }
 
-/// An answer that is durable, and may be shown.
+/// A stored answer of a session. It is durable and may be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Answer {
-    /// Which of the session's answers, from 1.
+pub struct SessionAnswer {
+    /// The number of the answer in its session, from 1.
     pub number: u64,
     /// The question's digest.
     pub question: Hash,
-    /// The entry that stored it.
+    /// The entry that stored the answer.
     pub entry: u64,
-    /// The stored bytes.
+    /// The stored response.
     pub response: Vec<u8>,
 }
 
-/// What storing an answer came to.
+/// The outcome of storing an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Answered {
-    /// The stored answer, which need not be the one offered: only this may be shown.
-    pub answer: Answer,
-    /// Whether an earlier call stored it.
+pub struct AnswerOutcome {
+    /// The stored answer. It may be an earlier one instead of the one that was given; only this one may be shown.
+    pub answer: SessionAnswer,
+    /// True if an earlier call stored the answer.
     pub repeated: bool,
     /// The ledger's head.
     pub head: Head,
 }
 
 impl Ledger {
-    /// Begins a session that was reserved: stores what it was declared to be and the private
-    /// state it starts from. If it was begun before, that session is returned and nothing is
-    /// stored: what the caller drew is not to be used.
+    /// Begins a session that was reserved: stores its declaration and its first private state. If the session was begun
+    /// before, stores nothing and returns that session; the caller must then discard its own state.
     ///
     /// # Errors
-    /// [`LedgerError::UnfitKey`] if the key is no session's, [`LedgerError::KeyInUse`] if it was
-    /// begun with another declaration.
-    pub fn begin(
+    /// [`LedgerError::UnfitKey`] if the key was not reserved for a session, [`LedgerError::KeyInUse`] if the session
+    /// was begun with another declaration.
+    pub fn begin_session(
         &mut self,
         account: &str,
         key: &str,
         declaration: &[u8],
         state: &[u8],
     ) -> Result<Session> {
-        name::place(account, key)?;
-        fits("declaration", declaration, 1)?;
-        fits("state", state, LEAST_STATE)?;
+        name::check_account_and_key(account, key)?;
+        check_length("declaration", declaration, 1)?;
+        check_length("state", state, MIN_STATE_BYTES)?;
         self.write(|tables, head| {
             find::session(tables, account, key)?;
             if let Some(found) = tables.session(account, key)? {
@@ -128,7 +127,7 @@ impl Ledger {
                     return Err(LedgerError::KeyInUse { key: key.to_owned() });
                 }
                 tables.touch(head)?;
-                return whole(tables, found, head);
+                return with_state(tables, found, head);
             }
             let event = Event::Begin {
                 at: now(),
@@ -138,7 +137,7 @@ impl Ledger {
                 state: Hash::of(state).to_string(),
             };
             let head = append(tables, head, &event)?;
-            let session = rows::Session {
+            let session = rows::SessionRow {
                 key: key.to_owned(),
                 account: account.to_owned(),
                 begun: head.sequence,
@@ -147,56 +146,65 @@ impl Ledger {
                 ended: None,
             };
             tables.add_session(&session, state)?;
-            Ok(told(session, Some(state.to_vec()), head))
+            Ok(to_session(session, Some(state.to_vec()), head))
         })
     }
 
-    /// A session as it is now; `None` if it was reserved and has not begun. Its state is for the
-    /// mechanism alone, and what it answers from it may be shown once it is stored.
+    /// A session as it is now; `None` if it was reserved and not begun. Its state is for the mechanism alone. An answer
+    /// that the mechanism gives from the state may be shown once it is stored.
     ///
     /// # Errors
-    /// [`LedgerError::UnfitKey`] if the key is no session's.
+    /// [`LedgerError::UnfitKey`] if the key was not reserved for a session.
     pub fn session(&mut self, account: &str, key: &str) -> Result<Option<Session>> {
-        name::place(account, key)?;
+        name::check_account_and_key(account, key)?;
         self.read(|tables| {
             find::session(tables, account, key)?;
             let head = tables.head()?;
             let found = tables.session(account, key)?;
-            found.map(|found| whole(tables, found, head)).transpose()
+            found.map(|found| with_state(tables, found, head)).transpose()
         })
     }
 
-    /// What was answered to a question; `None` if it was not asked. It may be shown: it is
-    /// durable.
+    /// The stored answer to a question; `None` if the question was not answered. The answer is durable and may be
+    /// shown.
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such session.
-    pub fn answered(&mut self, account: &str, key: &str, ask: &str) -> Result<Option<Answer>> {
-        name::place(account, key)?;
-        name::word("ask", ask)?;
+    pub fn stored_answer(
+        &mut self,
+        account: &str,
+        key: &str,
+        ask: &str,
+    ) -> Result<Option<SessionAnswer>> {
+        name::check_account_and_key(account, key)?;
+        name::check_word("ask", ask)?;
         let found = self.read(|tables| {
             begun(tables, account, key)?;
             tables.answer(account, key, ask)
         })?;
         if found.is_some() {
-            self.settle()?;
+            self.wait_until_durable()?;
         }
-        Ok(found.map(shown))
+        Ok(found.map(to_answer))
     }
 
-    /// Stores an answer and the state after it, if the session is still where the state was
-    /// read. Only what this returns may be shown: if the question was answered before, that is
-    /// the earlier answer.
+    /// Stores an answer and the state after it, if no other answer was stored since the state was read. Only the
+    /// returned answer may be shown: if the question was answered before, it is the earlier answer.
     ///
     /// # Errors
-    /// [`LedgerError::Moved`] if somebody else answered in between, [`LedgerError::Over`] if the
+    /// [`LedgerError::SessionAdvanced`] if another caller stored an answer since, [`LedgerError::SessionEnded`] if the
     /// session has ended, [`LedgerError::KeyInUse`] if the name stands for another question.
-    pub fn answer(&mut self, account: &str, key: &str, new: &NewAnswer<'_>) -> Result<Answered> {
-        name::place(account, key)?;
-        name::word("ask", new.ask)?;
-        fits("response", new.response, 0)?;
+    pub fn store_answer(
+        &mut self,
+        account: &str,
+        key: &str,
+        new: &NewAnswer<'_>,
+    ) -> Result<AnswerOutcome> {
+        name::check_account_and_key(account, key)?;
+        name::check_word("ask", new.ask)?;
+        check_length("response", new.response, 0)?;
         if !new.last {
-            fits("state", new.state, LEAST_STATE)?;
+            check_length("state", new.state, MIN_STATE_BYTES)?;
         }
         self.write(|tables, head| {
             let session = begun(tables, account, key)?;
@@ -205,65 +213,68 @@ impl Ledger {
                     return Err(LedgerError::KeyInUse { key: new.ask.to_owned() });
                 }
                 tables.touch(head)?;
-                return Ok(Answered { answer: shown(found), repeated: true, head });
+                return Ok(AnswerOutcome { answer: to_answer(found), repeated: true, head });
             }
-            store(tables, head, going(session, new.after)?, new)
+            store(tables, head, check_going(session, new.after)?, new)
         })
     }
 
-    /// Ends a session: there are no more answers, and its state is forgotten.
+    /// Ends a session: it gives no more answers, and its state is deleted.
     ///
     /// # Errors
-    /// [`LedgerError::Unknown`] if it has not begun.
-    pub fn end(&mut self, account: &str, key: &str) -> Result<Head> {
-        name::place(account, key)?;
+    /// [`LedgerError::Unknown`] if the session was not begun.
+    pub fn end_session(&mut self, account: &str, key: &str) -> Result<Head> {
+        name::check_account_and_key(account, key)?;
         self.write(|tables, head| {
             if begun(tables, account, key)?.ended.is_some() {
                 return tables.touch(head);
             }
-            ended(tables, head, account, key)
+            store_end(tables, head, account, key)
         })
     }
 
-    /// Ends a session whose mechanism failed after so many answers, if those are all there are. That it failed is an outcome
-    /// of that state, and may be told once this has returned.
+    /// Ends a session whose mechanism failed after `after` answers, if the session has no more answers than these. The
+    /// failure is an outcome of the private state. It may be shown once this has returned.
     ///
     /// # Errors
-    /// [`LedgerError::Moved`] if somebody else was answered in between, [`LedgerError::Over`] if the session is over.
-    pub fn end_after(&mut self, account: &str, key: &str, after: u64) -> Result<Head> {
-        name::place(account, key)?;
+    /// [`LedgerError::SessionAdvanced`] if another caller stored an answer since, [`LedgerError::SessionEnded`] if the
+    /// session has ended.
+    pub fn end_session_after(&mut self, account: &str, key: &str, after: u64) -> Result<Head> {
+        name::check_account_and_key(account, key)?;
         self.write(|tables, head| {
-            going(begun(tables, account, key)?, after)?;
-            ended(tables, head, account, key)
+            check_going(begun(tables, account, key)?, after)?;
+            store_end(tables, head, account, key)
         })
     }
 }
 
-/// A session that is not over and has so many answers.
-fn going(session: rows::Session, after: u64) -> Result<rows::Session> {
-    let rows::Session { answered, ended, .. } = session;
+/// Checks that a session has not ended and has exactly `after` answers.
+fn check_going(session: rows::SessionRow, after: u64) -> Result<rows::SessionRow> {
+    let rows::SessionRow { answered, ended, .. } = session;
     match ended {
-        Some(_) => Err(LedgerError::Over { key: session.key }),
-        None if answered != after => Err(LedgerError::Moved { key: session.key, answered }),
+        Some(_) => Err(LedgerError::SessionEnded { key: session.key }),
+        None if answered != after => {
+            Err(LedgerError::SessionAdvanced { key: session.key, answered })
+        }
         None => Ok(session),
     }
 }
 
-fn ended(tables: &mut Tables<'_>, head: Head, account: &str, key: &str) -> Result<Head> {
+fn store_end(tables: &mut Tables<'_>, head: Head, account: &str, key: &str) -> Result<Head> {
     let event = Event::End { at: now(), account: account.to_owned(), key: key.to_owned() };
     let head = append(tables, head, &event)?;
     tables.end(account, key, head.sequence)?;
     Ok(head)
 }
 
-/// One more answer.
+/// Stores one more answer.
 fn store(
     tables: &mut Tables<'_>,
     head: Head,
-    session: rows::Session,
+    session: rows::SessionRow,
     new: &NewAnswer<'_>,
-) -> Result<Answered> {
-    let rows::Session { account, key, answered, .. } = session;
+) -> Result<AnswerOutcome> {
+    let rows::SessionRow { account, key, answered, .. } = session;
     let event = Event::Answer {
         at: now(),
         account: account.clone(),
@@ -276,7 +287,7 @@ fn store(
         state: (!new.last).then(|| Hash::of(new.state).to_string()),
     };
     let head = append(tables, head, &event)?;
-    let answer = rows::Answer {
+    let answer = rows::AnswerRow {
         key,
         account,
         number: answered + 1,
@@ -291,24 +302,26 @@ fn store(
     } else {
         tables.set_state(&answer.account, &answer.key, new.state)?;
     }
-    Ok(Answered { answer: shown(answer), repeated: false, head })
+    Ok(AnswerOutcome { answer: to_answer(answer), repeated: false, head })
 }
 
-/// A session with its state.
-fn whole(tables: &mut Tables<'_>, session: rows::Session, head: Head) -> Result<Session> {
+/// Adds the private state to a session.
+fn with_state(tables: &mut Tables<'_>, session: rows::SessionRow, head: Head) -> Result<Session> {
     let state = tables.state(&session.account, &session.key)?;
     if state.is_some() == session.ended.is_some() {
-        return Err(damaged("a session's state is missing, or left over"));
+        return Err(damaged(
+            "a session that has not ended lacks its state, or one that has ended still has it",
+        ));
     }
-    Ok(told(session, state, head))
+    Ok(to_session(session, state, head))
 }
 
-fn told(session: rows::Session, state: Option<Vec<u8>>, head: Head) -> Session {
-    let rows::Session { begun, declaration, answered, ended, .. } = session;
+fn to_session(session: rows::SessionRow, state: Option<Vec<u8>>, head: Head) -> Session {
+    let rows::SessionRow { begun, declaration, answered, ended, .. } = session;
     Session { begun, declaration, state: state.map(Secret), answered, ended, head }
 }
 
-fn shown(answer: rows::Answer) -> Answer {
-    let rows::Answer { number, question, entry, response, .. } = answer;
-    Answer { number, question, entry, response }
+fn to_answer(answer: rows::AnswerRow) -> SessionAnswer {
+    let rows::AnswerRow { number, question, entry, response, .. } = answer;
+    SessionAnswer { number, question, entry, response }
 }

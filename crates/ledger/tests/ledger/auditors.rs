@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use counterpoint_ledger::database::{Access, Dialect};
-use counterpoint_ledger::{Exported, Ledger, LedgerError, NewAnswer, OpenOptions, Request, Url};
+use counterpoint_ledger::{ExportItem, Ledger, LedgerError, NewAnswer, OpenOptions, Request, Url};
 use counterpoint_testing::run;
 
 use crate::child::{say, start};
@@ -47,7 +47,7 @@ fn answers_are_told_to_who_only_reads() {
             let shown = match &one.ask {
                 None => ledger.response(&one.account, &one.key).unwrap(),
                 Some(ask) => {
-                    let answer = ledger.answered(&one.account, &one.key, ask).unwrap();
+                    let answer = ledger.stored_answer(&one.account, &one.key, ask).unwrap();
                     answer.map(|answer| answer.response)
                 }
             };
@@ -143,8 +143,8 @@ pub(crate) fn export(url: &str) {
     ledger
         .export(|part| {
             match part {
-                Exported::Entry(_) => entries += 1,
-                Exported::Response(response) => bytes += response.bytes.len(),
+                ExportItem::Entry(_) => entries += 1,
+                ExportItem::Response(response) => bytes += response.bytes.len(),
                 _ => {}
             }
             Ok::<_, LedgerError>(())
@@ -211,9 +211,9 @@ fn with_secret(place: &Place) -> Ledger {
     let tenth = release("0.1");
     let session = Request { session: true, ..Request::new("account", "s", &tenth) };
     ledger.reserve(&session).unwrap();
-    ledger.begin("account", "s", b"toy", STATE).unwrap();
+    ledger.begin_session("account", "s", b"toy", STATE).unwrap();
     let new = NewAnswer { state: STATE, ..new_answer("q", 0, "below", false) };
-    ledger.answer("account", "s", &new).unwrap();
+    ledger.store_answer("account", "s", &new).unwrap();
     ledger
 }
 
@@ -243,7 +243,7 @@ fn a_role_without_secrets_verifies() {
     assert_eq!(ledger.session_status("account", "s").unwrap().answers, ["q"]);
     let mut entries = 0;
     let exported = ledger.export_entries(|part| {
-        entries += u64::from(matches!(part, Exported::Entry(_)));
+        entries += u64::from(matches!(part, ExportItem::Entry(_)));
         Ok::<_, LedgerError>(())
     });
     assert_eq!((exported, entries), (Ok(head), head.sequence));

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use counterpoint_ledger::database::DatabaseError;
-use counterpoint_ledger::{Exported, Ledger, LedgerError, OpenOptions, Url};
+use counterpoint_ledger::{ExportItem, Ledger, LedgerError, OpenOptions, Url};
 use counterpoint_wire::ledger::Status;
 
 use crate::child::say;
@@ -16,7 +16,7 @@ fn at(file: &Path) -> Url {
 }
 
 /// Everything that a ledger tells.
-fn told(ledger: &mut Ledger) -> (Vec<Exported>, Status) {
+fn told(ledger: &mut Ledger) -> (Vec<ExportItem>, Status) {
     (exported(ledger), ledger.status(None).unwrap())
 }
 

@@ -1,9 +1,10 @@
 //! Bad input: a typed error, and nothing written.
 
 use counterpoint_ledger::{
-    Kind, Ledger, LedgerError, MOST_RESPONSE, NewAccount, NewFilter, NewQuota, Request, Url,
+    FilterKind, Ledger, LedgerError, MAX_RESPONSE_BYTES, NewAccount, NewFilter, NewQuota, Request,
+    Url,
 };
-use counterpoint_wire::ledger::Asked;
+use counterpoint_wire::ledger::ReleaseRequest;
 
 use crate::{
     Place, amount, assert_sound, budget, described, plan, release, replace, slot, with_account,
@@ -30,13 +31,13 @@ fn names_that_are_none() {
         let mut ledger = with_account(&place, "1");
         let head = ledger.head().unwrap();
         let long = "x".repeat(129);
-        let (asked, sums) = (release("0.1"), budget(Kind::Sums, "1", "0"));
+        let (asked, sums) = (release("0.1"), budget(FilterKind::Sums, "1", "0"));
         let account = NewAccount::Filter(sums.clone());
         for name in HOSTILE.into_iter().chain([long.as_str()]) {
             let errors = [
-                ledger.dataset(name, replace(), &sums).unwrap_err(),
+                ledger.add_dataset(name, replace(), &sums).unwrap_err(),
                 ledger.open_account(name, "data", &account).unwrap_err(),
-                ledger.quota("account", name, &NewQuota::Releases(1)).unwrap_err(),
+                ledger.add_quota("account", name, &NewQuota::Releases(1)).unwrap_err(),
                 ledger.reserve(&Request::new("account", name, &asked)).unwrap_err(),
                 ledger
                     .reserve(&Request {
@@ -68,10 +69,10 @@ fn names_that_are_taken_or_belong_to_something_else() {
     let place = Place::sqlite();
     let mut ledger = with_account(&place, "1");
     let head = ledger.head().unwrap();
-    let sums = budget(Kind::Sums, "1", "0");
+    let sums = budget(FilterKind::Sums, "1", "0");
     let account = NewAccount::Filter(sums.clone());
     for name in ["data", "account"] {
-        let error = ledger.dataset(name, replace(), &sums).unwrap_err();
+        let error = ledger.add_dataset(name, replace(), &sums).unwrap_err();
         assert!(matches!(error, LedgerError::Exists { .. }), "{error}");
         let error = ledger.open_account(name, "data", &account).unwrap_err();
         assert!(matches!(error, LedgerError::Exists { .. }), "{error}");
@@ -98,13 +99,13 @@ fn amounts_and_plans_that_are_none() {
     let place = Place::sqlite();
     let mut ledger = with_account(&place, "1");
     let head = ledger.head().unwrap();
-    let delta_one = NewFilter::new(Kind::Sums, amount("1"), amount("1"));
-    assert!(matches!(ledger.dataset("x", replace(), &delta_one), Err(LedgerError::Rule(_))));
-    let none_left = budget(Kind::Renyi, "1", "0");
+    let delta_one = NewFilter::new(FilterKind::Sums, amount("1"), amount("1"));
+    assert!(matches!(ledger.add_dataset("x", replace(), &delta_one), Err(LedgerError::Rule(_))));
+    let none_left = budget(FilterKind::Renyi, "1", "0");
     let opened = ledger.open_account("x", "data", &NewAccount::Filter(none_left));
     assert!(matches!(opened, Err(LedgerError::Rule(_))));
     for (text, problem) in [
-        (r#"{"release":[{"mechanism":"approx-dp","epsilon":1}]}"#, "nothing is asked"),
+        (r#"{"release":[{"mechanism":"approx-dp","epsilon":1}]}"#, "no question is asked"),
         (
             r#"{"delta":0,"release":[{"name":"a","mechanism":"approx-dp","epsilon":1},{"name":"a","mechanism":"approx-dp","epsilon":1}]}"#,
             "names two releases \"a\"",
@@ -122,7 +123,7 @@ fn amounts_and_plans_that_are_none() {
         let error = error.unwrap_err().to_string();
         assert!(error.contains(problem), "{error}");
     }
-    let zero = Asked::Slot { name: "a".into(), count: 0, run: Vec::new() };
+    let zero = ReleaseRequest::Slot { name: "a".into(), count: 0, run: Vec::new() };
     assert!(ledger.reserve(&Request::new("account", "k", &zero)).is_err());
     assert_eq!(ledger.head().unwrap(), head);
 }
@@ -133,11 +134,11 @@ fn long_numbers_do_no_damage() {
     for place in Place::all() {
         let mut ledger = with_account(&place, "1");
         let long = format!("0.1{}7", "3".repeat(2498));
-        let gdp = NewAccount::Filter(budget(Kind::Gdp, "5", "1e-6"));
+        let gdp = NewAccount::Filter(budget(FilterKind::Gdp, "5", "1e-6"));
         ledger.open_account("gdp", "data", &gdp).unwrap();
-        let sums = NewFilter::new(Kind::Sums, amount(&long), amount("0"));
+        let sums = NewFilter::new(FilterKind::Sums, amount(&long), amount("0"));
         ledger.open_account("sums", "data", &NewAccount::Filter(sums)).unwrap();
-        ledger.quota("sums", "ann", &NewQuota::Share(amount(&long))).unwrap();
+        ledger.add_quota("sums", "ann", &NewQuota::Share(amount(&long))).unwrap();
         let mu = described(&format!(r#"{{"mechanism":"gdp","mu":{long}}}"#));
         ledger.reserve(&Request::new("gdp", "a", &mu)).unwrap();
         let tiny = release("1e-99");
@@ -152,10 +153,10 @@ fn a_response_that_is_too_long_is_not_stored() {
     for place in Place::all() {
         let mut ledger = with_account(&place, "1");
         ledger.reserve(&Request::new("account", "k", &release("0.1"))).unwrap();
-        let error = ledger.commit("account", "k", &vec![0; MOST_RESPONSE + 1]).unwrap_err();
+        let error = ledger.commit("account", "k", &vec![0; MAX_RESPONSE_BYTES + 1]).unwrap_err();
         assert!(matches!(error, LedgerError::Length { .. }), "{error}");
-        ledger.commit("account", "k", &vec![7; MOST_RESPONSE]).unwrap();
-        assert_eq!(ledger.response("account", "k").unwrap().unwrap().len(), MOST_RESPONSE);
+        ledger.commit("account", "k", &vec![7; MAX_RESPONSE_BYTES]).unwrap();
+        assert_eq!(ledger.response("account", "k").unwrap().unwrap().len(), MAX_RESPONSE_BYTES);
     }
 }
 

@@ -4,8 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use counterpoint::quantity::Order;
 use counterpoint::{Adjacency, Relation};
-use counterpoint_ledger::{Exported, Kind, Ledger, LedgerError, NewAccount, NewQuota, Request};
-use counterpoint_wire::ledger::{Event, Promised};
+use counterpoint_ledger::{
+    ExportItem, FilterKind, Ledger, LedgerError, NewAccount, NewQuota, Request,
+};
+use counterpoint_wire::ledger::{Event, PromiseRecord};
 
 use crate::{
     Place, add_remove, amount, assert_sound, budget, described, exported, plan, refused, release,
@@ -48,15 +50,15 @@ fn laplace_of_scale_ten_costs_a_tenth_and_gaussians_nothing_that_sums_know() {
 fn opening_an_account_costs_the_data_set_all_of_it() {
     for place in Place::all() {
         let mut ledger = Ledger::init(&place.url()).unwrap();
-        ledger.dataset("d", replace(), &budget(Kind::Sums, "1", "1e-6")).unwrap();
+        ledger.add_dataset("d", replace(), &budget(FilterKind::Sums, "1", "1e-6")).unwrap();
         let open = |kind, epsilon, delta| NewAccount::Filter(budget(kind, epsilon, delta));
-        ledger.open_account("a", "d", &open(Kind::Renyi, "0.7", "5e-7")).unwrap();
-        let refusal = refused(ledger.open_account("b", "d", &open(Kind::Sums, "0.31", "0")));
+        ledger.open_account("a", "d", &open(FilterKind::Renyi, "0.7", "5e-7")).unwrap();
+        let refusal = refused(ledger.open_account("b", "d", &open(FilterKind::Sums, "0.31", "0")));
         let expected = "refused by data set \"d\": 0.31 of epsilon is asked for and 0.3 is left of 1; legal: at most what is \
              left; try an account that promises less, or a plan with more noise (calibrate)";
         assert_eq!(refusal, expected);
-        refused(ledger.open_account("b", "d", &open(Kind::Sums, "0.3", "6e-7")));
-        ledger.open_account("b", "d", &open(Kind::Sums, "0.3", "5e-7")).unwrap();
+        refused(ledger.open_account("b", "d", &open(FilterKind::Sums, "0.3", "6e-7")));
+        ledger.open_account("b", "d", &open(FilterKind::Sums, "0.3", "5e-7")).unwrap();
         assert_sound(&mut ledger);
     }
 }
@@ -66,8 +68,8 @@ fn a_hundred_tenths_fit_a_renyi_account_of_5_08() {
     // Theory: the filter at the best order certifies 5.0731 for them.
     let place = Place::sqlite();
     let mut ledger = Ledger::init(&place.url()).unwrap();
-    ledger.dataset("d", add_remove(), &budget(Kind::Sums, "6", "1e-6")).unwrap();
-    let mut filter = budget(Kind::Renyi, "5.08", "1e-6");
+    ledger.add_dataset("d", add_remove(), &budget(FilterKind::Sums, "6", "1e-6")).unwrap();
+    let mut filter = budget(FilterKind::Renyi, "5.08", "1e-6");
     let hundred = r#"{"release":[{"mechanism":"approx-dp","epsilon":0.1,"count":100}]}"#;
     filter.expected = plan(hundred).releases;
     ledger.open_account("a", "d", &NewAccount::Filter(filter)).unwrap();
@@ -88,10 +90,10 @@ const PLAN: &str = r#"{"delta": 1e-6, "release": [
 fn slots_open_in_any_order_and_no_more_often_than_declared() {
     for place in Place::all() {
         let mut ledger = Ledger::init(&place.url()).unwrap();
-        ledger.dataset("d", add_remove(), &budget(Kind::Sums, "5", "1e-6")).unwrap();
+        ledger.add_dataset("d", add_remove(), &budget(FilterKind::Sums, "5", "1e-6")).unwrap();
         ledger.open_account("a", "d", &NewAccount::Plan(plan(PLAN), None)).unwrap();
         let promise = ledger.status(Some("a")).unwrap().accounts[0].promise.clone();
-        let Promised::ApproxDp { epsilon, .. } = promise else { panic!("{promise:?}") };
+        let PromiseRecord::ApproxDp { epsilon, .. } = promise else { panic!("{promise:?}") };
         let promised = epsilon.upper();
         // Optimal composition of 100 tenths costs 4.7746; of 99 and a little less.
         assert!(promised < 4.774_567_588_108 && promised > 4.5, "{promised}");
@@ -118,7 +120,7 @@ fn quotas_share_out_and_colluding_analysts_still_meet_the_account() {
         let mut ledger = with_account(&place, "1");
         for who in ["ann", "bob", "cleo"] {
             let share = NewQuota::Cost { epsilon: amount("0.5"), delta: amount("0") };
-            ledger.quota("account", who, &share).unwrap();
+            ledger.add_quota("account", who, &share).unwrap();
         }
         let half = release("0.5");
         let by = |who, key| Request { analyst: Some(who), ..Request::new("account", key, &half) };
@@ -141,10 +143,10 @@ fn quotas_share_out_and_colluding_analysts_still_meet_the_account() {
 fn a_share_of_any_account_is_that_part_of_what_it_has_to_spend() {
     let place = Place::sqlite();
     let mut ledger = with_account(&place, "1");
-    let account = NewAccount::Filter(budget(Kind::Renyi, "2", "1e-6"));
+    let account = NewAccount::Filter(budget(FilterKind::Renyi, "2", "1e-6"));
     ledger.open_account("renyi", "data", &account).unwrap();
     for name in ["account", "renyi"] {
-        ledger.quota(name, "ann", &NewQuota::Share(amount("0.25"))).unwrap();
+        ledger.add_quota(name, "ann", &NewQuota::Share(amount("0.25"))).unwrap();
         let status = ledger.status(Some(name)).unwrap().accounts.remove(0);
         let quarter = status.quotas[0].capacity.clone();
         assert_eq!(
@@ -153,11 +155,11 @@ fn a_share_of_any_account_is_that_part_of_what_it_has_to_spend() {
         );
     }
     for bad in ["0", "1.01"] {
-        let error = ledger.quota("renyi", "bob", &NewQuota::Share(amount(bad))).unwrap_err();
+        let error = ledger.add_quota("renyi", "bob", &NewQuota::Share(amount(bad))).unwrap_err();
         assert!(error.to_string().contains("legal: above 0, at most 1"), "{error}");
     }
     let cost = NewQuota::Cost { epsilon: amount("1"), delta: amount("0") };
-    let error = ledger.quota("renyi", "bob", &cost).unwrap_err().to_string();
+    let error = ledger.add_quota("renyi", "bob", &cost).unwrap_err().to_string();
     assert!(error.contains("no epsilons; legal: --share"), "{error}");
     assert_sound(&mut ledger);
 }
@@ -167,8 +169,8 @@ fn quotas_are_given_once() {
     let place = Place::sqlite();
     let mut ledger = with_account(&place, "1");
     let share = NewQuota::Cost { epsilon: amount("0.5"), delta: amount("0") };
-    ledger.quota("account", "ann", &share).unwrap();
-    let error = ledger.quota("account", "ann", &share).unwrap_err();
+    ledger.add_quota("account", "ann", &share).unwrap();
+    let error = ledger.add_quota("account", "ann", &share).unwrap_err();
     assert!(matches!(error, LedgerError::Exists { .. }), "{error}");
     assert_sound(&mut ledger);
 }
@@ -258,8 +260,8 @@ fn the_history_tells_everything_in_order() {
         // printf 42 | sha256sum
         assert_eq!(sha256, "73475cb40a568e8da8a045ced110137e159f890ac4da883b6b17dc651b3a8049");
         let parts = exported(&mut ledger);
-        let Some(Exported::Response(response)) = parts.last() else { panic!("{parts:?}") };
-        assert_eq!((&parts[0], response.bytes.as_slice()), (&Exported::Head(head), &b"42"[..]));
+        let Some(ExportItem::Response(response)) = parts.last() else { panic!("{parts:?}") };
+        assert_eq!((&parts[0], response.bytes.as_slice()), (&ExportItem::Head(head), &b"42"[..]));
     }
 }
 
@@ -269,11 +271,13 @@ fn the_history_tells_everything_in_order() {
 fn a_release_looks_at_a_few_rows_however_long_the_history() {
     let place = Place::sqlite();
     let mut ledger = Ledger::init(&place.url()).unwrap();
-    ledger.dataset("d", add_remove(), &budget(Kind::Sums, "9", "1e-6")).unwrap();
+    ledger.add_dataset("d", add_remove(), &budget(FilterKind::Sums, "9", "1e-6")).unwrap();
     ledger.open_account("plan", "d", &NewAccount::Plan(plan(PLAN), None)).unwrap();
-    ledger.open_account("sums", "d", &NewAccount::Filter(budget(Kind::Sums, "1", "0"))).unwrap();
+    ledger
+        .open_account("sums", "d", &NewAccount::Filter(budget(FilterKind::Sums, "1", "0")))
+        .unwrap();
     for account in ["plan", "sums"] {
-        ledger.quota(account, "ann", &NewQuota::Share(amount("1"))).unwrap();
+        ledger.add_quota(account, "ann", &NewQuota::Share(amount("1"))).unwrap();
     }
     drop(ledger);
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -317,8 +321,8 @@ fn records_that_chance_picks_are_refused_where_a_person_has_several() {
     let mut ledger = Ledger::init(&place.url()).unwrap();
     for (name, records) in [("one", 1), ("many", 5)] {
         let relation = Relation::new(Adjacency::AddRemove, records).unwrap();
-        ledger.dataset(name, relation, &budget(Kind::Sums, "1000000", "0.5")).unwrap();
-        let mut filter = budget(Kind::Renyi, "100", "0.001");
+        ledger.add_dataset(name, relation, &budget(FilterKind::Sums, "1000000", "0.5")).unwrap();
+        let mut filter = budget(FilterKind::Renyi, "100", "0.001");
         filter.order = Some(Order::new(4.0).unwrap());
         let account = format!("{name}-account");
         ledger.open_account(&account, name, &NewAccount::Filter(filter)).unwrap();

@@ -18,11 +18,11 @@ fn go_on(ledger: &mut Ledger) {
         Request { analyst: Some("ann"), alias, ..Request::new("sums", "sums-ann-first", &tenth) };
     assert_eq!(ledger.reserve(&old).unwrap().charge, None);
     let answer = |ledger: &mut Ledger, key: &str, ask: &str, after, last| {
-        ledger.answer("renyi", key, &new_answer(ask, after, "yes", last)).unwrap();
+        ledger.store_answer("renyi", key, &new_answer(ask, after, "yes", last)).unwrap();
     };
     answer(ledger, "session-second", "three", 2, false);
     ledger.reserve(&Request { session: true, ..Request::new("renyi", "later", &tenth) }).unwrap();
-    ledger.begin("renyi", "later", b"toy", &[5; 40]).unwrap();
+    ledger.begin_session("renyi", "later", b"toy", &[5; 40]).unwrap();
     answer(ledger, "later", "one", 0, true);
     let bob = Some("bob");
     ledger.reserve(&Request { analyst: bob, ..Request::new("sums", "new", &tenth) }).unwrap();
@@ -47,7 +47,7 @@ fn verification_goes_on_from_a_checkpoint() {
         let next = next.unwrap();
         assert_eq!(Checkpoint::read(&next.text()).as_ref(), Ok(&next));
         assert!(!next.text().contains(&"05".repeat(40)) && !next.text().contains("new answer"));
-        ledger.end("renyi", "session-second").unwrap();
+        ledger.end_session("renyi", "session-second").unwrap();
         assert_eq!(ledger.verify_from(Some(&next), None).unwrap().0.problem, None);
         let expected = Some(Head { hash: Hash([7; 32]), ..head });
         assert!(ledger.verify_from(Some(&next), expected).unwrap().0.problem.is_some());
@@ -158,7 +158,7 @@ fn another_history_is_found_from_a_checkpoint() {
         let theirs = rich(&other).1;
         assert_eq!(theirs.sequence, at);
         let [problem, whole] = problems(&mut other.open(), &kept);
-        assert!(problem.unwrap().contains("the history is another") && whole.is_none());
+        assert!(problem.unwrap().contains("this is another history") && whole.is_none());
         go_on(&mut ledger);
         // A forged entry after it, to which head and chain fit.
         let whole = forge_last(&place, &|body| body.replace("\"0.1\"", "\"0.05\""));
@@ -239,7 +239,7 @@ fn a_checkpoint_is_its_owners_file() {
     // Only root gives files away.
     if std::os::unix::fs::chown(&file, Some(65_534), None).is_ok() {
         let error = Checkpoint::load(&file).unwrap_err().to_string();
-        assert!(error.contains("somebody else owns it"), "{error}");
+        assert!(error.contains("another user owns it"), "{error}");
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Barrier;
 
-use counterpoint_ledger::{Kind, Ledger, LedgerError, NewAccount, Request};
+use counterpoint_ledger::{FilterKind, Ledger, LedgerError, NewAccount, Request};
 
 use crate::child::{Running, start};
 use crate::{Place, Random, amount, assert_sound, budget, release, replace, size, with_account};
@@ -112,11 +112,11 @@ fn accounts_that_are_opened_all_at_once() {
             let n = 1 + Random::new(seed).below(12);
             let mut ledger = Ledger::init(&place.url()).unwrap();
             let most = amount("0.1").times(n).to_string();
-            ledger.dataset("data", replace(), &budget(Kind::Sums, &most, "0")).unwrap();
+            ledger.add_dataset("data", replace(), &budget(FilterKind::Sums, &most, "0")).unwrap();
             let barrier = Barrier::new(16);
             let client = |index: u64| {
                 let mut ledger = place.open();
-                let account = NewAccount::Filter(budget(Kind::Sums, "0.1", "0"));
+                let account = NewAccount::Filter(budget(FilterKind::Sums, "0.1", "0"));
                 barrier.wait();
                 match ledger.open_account(&format!("account-{index}"), "data", &account) {
                     Ok(_) => 1,

@@ -85,7 +85,7 @@ fn check_session(place: &Place, key: &str, said: &[String], sessions: u64, point
     let shown: Vec<(&str, &str)> =
         said.iter().filter_map(|line| line.strip_prefix("shown ")?.split_once(' ')).collect();
     for (ask, bytes) in &shown {
-        let stored = ledger.answered("account", key, ask).unwrap().unwrap();
+        let stored = ledger.stored_answer("account", key, ask).unwrap().unwrap();
         assert_eq!(hex(&stored.response), *bytes, "{point}");
     }
     // What the dead one stored, if it came so far, is what the next goes on from.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use counterpoint_ledger::{
-    Head, Kind, Ledger, LedgerError, NewAccount, NewQuota, OpenOptions, Pool, Request,
+    FilterKind, Head, Ledger, LedgerError, NewAccount, NewQuota, OpenOptions, Pool, Request,
 };
 use counterpoint_wire::ledger::Openings;
 
@@ -74,7 +74,7 @@ fn only_a_ledger_with_the_expected_entry_is_opened() {
 
 /// Every way to write.
 fn writes(ledger: &mut Ledger) -> Vec<Result<(), LedgerError>> {
-    let sums = || budget(Kind::Sums, "0.1", "0");
+    let sums = || budget(FilterKind::Sums, "0.1", "0");
     let (tenth, slots) = (
         release("0.1"),
         plan(
@@ -85,7 +85,7 @@ fn writes(ledger: &mut Ledger) -> Vec<Result<(), LedgerError>> {
     let one = Openings { slot: "s".to_owned(), count: 1 };
     let session = |key| Request { session: true, ..Request::new("account", key, &tenth) };
     vec![
-        ledger.dataset("more", add_remove(), &sums()).map(drop),
+        ledger.add_dataset("more", add_remove(), &sums()).map(drop),
         ledger.open_account("another", "data", &NewAccount::Filter(sums())).map(drop),
         ledger.open_in_slot("inner", "plan", "s", &sums()).map(drop),
         ledger.recut("plan", &[one], &slots).map(drop),
@@ -95,13 +95,13 @@ fn writes(ledger: &mut Ledger) -> Vec<Result<(), LedgerError>> {
         ledger.commit("account", "reserved", b"42").map(drop),
         ledger.commit("account", "paid", b"42").map(drop),
         ledger.reserve(&session("session")).map(drop),
-        ledger.begin("account", "due", b"toy", &[1; 32]).map(drop),
-        ledger.begin("account", "begun", b"toy", &[1; 32]).map(drop),
-        ledger.answer("account", "begun", &new_answer("one", 0, "42", false)).map(drop),
-        ledger.answer("account", "begun", &new_answer("two", 1, "42", false)).map(drop),
-        ledger.end("account", "begun").map(drop),
-        ledger.end("account", "ended").map(drop),
-        ledger.quota("another", "ann", &NewQuota::Share(amount("0.1"))).map(drop),
+        ledger.begin_session("account", "due", b"toy", &[1; 32]).map(drop),
+        ledger.begin_session("account", "begun", b"toy", &[1; 32]).map(drop),
+        ledger.store_answer("account", "begun", &new_answer("one", 0, "42", false)).map(drop),
+        ledger.store_answer("account", "begun", &new_answer("two", 1, "42", false)).map(drop),
+        ledger.end_session("account", "begun").map(drop),
+        ledger.end_session("account", "ended").map(drop),
+        ledger.add_quota("another", "ann", &NewQuota::Share(amount("0.1"))).map(drop),
         ledger.close("another").map(drop),
         ledger.close("closed").map(drop),
     ]
@@ -120,12 +120,12 @@ fn ready(place: &Place) -> Ledger {
         let session = Request { session: true, ..Request::new("account", key, &tenth) };
         ledger.reserve(&session).unwrap();
         if key != "due" {
-            ledger.begin("account", key, b"toy", &[1; 32]).unwrap();
-            ledger.answer("account", key, &new_answer("one", 0, "42", false)).unwrap();
+            ledger.begin_session("account", key, b"toy", &[1; 32]).unwrap();
+            ledger.store_answer("account", key, &new_answer("one", 0, "42", false)).unwrap();
         }
     }
-    ledger.end("account", "ended").unwrap();
-    let sums = NewAccount::Filter(budget(Kind::Sums, "0.1", "0"));
+    ledger.end_session("account", "ended").unwrap();
+    let sums = NewAccount::Filter(budget(FilterKind::Sums, "0.1", "0"));
     ledger.open_account("closed", "data", &sums).unwrap();
     ledger.close("closed").unwrap();
     ledger

@@ -318,7 +318,7 @@ fn a_ledger_that_was_renamed_in_use_is_not_opened_by_its_new_name() {
         }
         assert_eq!(acknowledged(vec![start(&["loop", &url(&new), "n-", "10"], None)]), 0);
         let problem = unusable(open(&new));
-        assert!(problem.contains("is in use by another name, with another log"), "{problem}");
+        assert!(problem.contains("is in use under another name, with another log"), "{problem}");
         assert!(pay(&mut ledger, "late").is_err());
     }
 }

@@ -3,14 +3,14 @@
 
 use std::cell::RefCell;
 
-use counterpoint_ledger::{Kind, Ledger, NewAccount, Request};
+use counterpoint_ledger::{FilterKind, Ledger, NewAccount, Request};
 
 use crate::tamper::forge_last;
 use crate::{Place, add_remove, amount, assert_sound, budget, described, refused};
 
-fn with_account(place: &Place, kind: Kind) -> Ledger {
+fn with_account(place: &Place, kind: FilterKind) -> Ledger {
     let mut ledger = Ledger::init(&place.url()).unwrap();
-    ledger.dataset("d", add_remove(), &budget(Kind::Sums, "9", "1e-3")).unwrap();
+    ledger.add_dataset("d", add_remove(), &budget(FilterKind::Sums, "9", "1e-3")).unwrap();
     let account = NewAccount::Filter(budget(kind, "1", "1e-6").without_leaks());
     ledger.open_account("a", "d", &account).unwrap();
     ledger
@@ -29,7 +29,7 @@ const NONE: [&str; 3] = [
 
 #[test]
 fn what_leaks_is_refused_and_told_what_would_help() {
-    for (kind, place) in [Kind::Renyi, Kind::Zcdp]
+    for (kind, place) in [FilterKind::Renyi, FilterKind::Zcdp]
         .into_iter()
         .flat_map(|kind| Place::all().map(move |place| (kind, place)))
     {
@@ -72,8 +72,8 @@ fn divergence(epsilon: f64, delta: f64, order: f64) -> f64 {
 #[test]
 fn all_of_delta_is_there_for_divergences() {
     let place = Place::sqlite();
-    let mut ledger = with_account(&place, Kind::Renyi);
-    let half = NewAccount::Filter(budget(Kind::Renyi, "1", "1e-6"));
+    let mut ledger = with_account(&place, FilterKind::Renyi);
+    let half = NewAccount::Filter(budget(FilterKind::Renyi, "1", "1e-6"));
     ledger.open_account("half", "d", &half).unwrap();
     let mut told = |name: &str| {
         let status = ledger.status(Some(name)).unwrap().accounts.remove(0);
@@ -99,8 +99,8 @@ fn a_history_in_which_something_leaked_is_found() {
     // How an account that sets delta aside writes a leak.
     let place = Place::sqlite();
     let mut ledger = Ledger::init(&place.url()).unwrap();
-    ledger.dataset("d", add_remove(), &budget(Kind::Sums, "9", "1e-3")).unwrap();
-    let half = NewAccount::Filter(budget(Kind::Zcdp, "1", "1e-6"));
+    ledger.add_dataset("d", add_remove(), &budget(FilterKind::Sums, "9", "1e-3")).unwrap();
+    let half = NewAccount::Filter(budget(FilterKind::Zcdp, "1", "1e-6"));
     ledger.open_account("a", "d", &half).unwrap();
     ledger.reserve(&Request::new("a", "k", &described(LEAKS[2]))).unwrap();
     drop(ledger);
@@ -112,7 +112,7 @@ fn a_history_in_which_something_leaked_is_found() {
     // The same in one that does not: at its price, and for no delta.
     let leaked = |change: &dyn Fn(&str) -> String| {
         let place = Place::sqlite();
-        let mut ledger = with_account(&place, Kind::Zcdp);
+        let mut ledger = with_account(&place, FilterKind::Zcdp);
         ledger.reserve(&Request::new("a", "k", &described(NONE[2]))).unwrap();
         assert_sound(&mut ledger);
         drop(ledger);
@@ -129,7 +129,7 @@ fn a_history_in_which_something_leaked_is_found() {
     });
     assert!(problem.contains("charge"), "{problem}");
     // An account that has all of delta for what is added up, and some of it for leaks.
-    for kind in [Kind::Zcdp, Kind::Renyi] {
+    for kind in [FilterKind::Zcdp, FilterKind::Renyi] {
         let place = Place::sqlite();
         drop(with_account(&place, kind));
         let problem = forge_last(&place, &|body| {
@@ -144,8 +144,8 @@ fn a_history_in_which_something_leaked_is_found() {
 #[test]
 fn leaks_are_for_what_is_converted() {
     let place = Place::sqlite();
-    let mut ledger = with_account(&place, Kind::Renyi);
-    for kind in [Kind::Sums, Kind::Gdp] {
+    let mut ledger = with_account(&place, FilterKind::Renyi);
+    for kind in [FilterKind::Sums, FilterKind::Gdp] {
         let account = NewAccount::Filter(budget(kind, "1", "1e-6").without_leaks());
         let error = ledger.open_account("b", "d", &account).unwrap_err().to_string();
         let expected = format!(
@@ -154,7 +154,7 @@ fn leaks_are_for_what_is_converted() {
         );
         assert!(error.contains(&expected), "{error}");
     }
-    let mut all = budget(Kind::Renyi, "1", "1e-6");
+    let mut all = budget(FilterKind::Renyi, "1", "1e-6");
     all.leaks = Some(amount("1e-6"));
     let error = ledger.open_account("b", "d", &NewAccount::Filter(all)).unwrap_err().to_string();
     assert!(

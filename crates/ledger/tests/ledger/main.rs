@@ -33,11 +33,12 @@ mod watch;
 use counterpoint::{Adjacency, Relation};
 use counterpoint_budget::Amount;
 use counterpoint_ledger::{
-    Exported, Hash, Head, Kind, Ledger, LedgerError, NewAccount, NewAnswer, NewFilter, Request, Url,
+    ExportItem, FilterKind, Hash, Head, Ledger, LedgerError, NewAccount, NewAnswer, NewFilter,
+    Request, Url,
 };
 use counterpoint_testing::{Random, is_full, new_schema, server, size, within};
 use counterpoint_wire::Format;
-use counterpoint_wire::ledger::{Asked, ExactPlan};
+use counterpoint_wire::ledger::{ExactPlan, ReleaseRequest};
 
 /// Where a test's ledger is; gone when dropped.
 struct Place {
@@ -85,27 +86,27 @@ impl Place {
 
 /// One record of one person more or less.
 fn add_remove() -> Relation {
-    Relation::one(Adjacency::AddRemove)
+    Relation::single_record(Adjacency::AddRemove)
 }
 
 /// One record replaced.
 fn replace() -> Relation {
-    Relation::one(Adjacency::Replace)
+    Relation::single_record(Adjacency::Replace)
 }
 
 fn amount(text: &str) -> Amount {
     text.parse().unwrap()
 }
 
-fn budget(kind: Kind, epsilon: &str, delta: &str) -> NewFilter {
+fn budget(kind: FilterKind, epsilon: &str, delta: &str) -> NewFilter {
     NewFilter::new(kind, amount(epsilon), amount(delta))
 }
 
 /// A ledger with a data set and one open account that adds up epsilons.
 fn with_account(place: &Place, epsilon: &str) -> Ledger {
     let mut ledger = Ledger::init(&place.url()).unwrap();
-    ledger.dataset("data", add_remove(), &budget(Kind::Sums, "1000000", "0.5")).unwrap();
-    let account = NewAccount::Filter(budget(Kind::Sums, epsilon, "0.001"));
+    ledger.add_dataset("data", add_remove(), &budget(FilterKind::Sums, "1000000", "0.5")).unwrap();
+    let account = NewAccount::Filter(budget(FilterKind::Sums, epsilon, "0.001"));
     ledger.open_account("account", "data", &account).unwrap();
     ledger
 }
@@ -133,13 +134,13 @@ fn shown(ledger: &mut Ledger, key: &str) -> Result<Option<Vec<u8>>, LedgerError>
 }
 
 /// Everything that a ledger exports.
-fn exported(ledger: &mut Ledger) -> Vec<Exported> {
+fn exported(ledger: &mut Ledger) -> Vec<ExportItem> {
     let mut parts = Vec::new();
     let head = ledger.export(|part| {
         parts.push(part);
         Ok::<_, LedgerError>(())
     });
-    assert_eq!(parts.first(), Some(&Exported::Head(head.unwrap())));
+    assert_eq!(parts.first(), Some(&ExportItem::Head(head.unwrap())));
     parts
 }
 
@@ -149,16 +150,16 @@ fn plan(text: &str) -> ExactPlan {
 }
 
 /// A release with an epsilon.
-fn release(epsilon: &str) -> Asked {
+fn release(epsilon: &str) -> ReleaseRequest {
     described(&format!(r#"{{"mechanism":"approx-dp","epsilon":{epsilon}}}"#))
 }
 
-fn described(text: &str) -> Asked {
-    Asked::Described(plan(&format!(r#"{{"release":[{text}]}}"#)).releases)
+fn described(text: &str) -> ReleaseRequest {
+    ReleaseRequest::Described(plan(&format!(r#"{{"release":[{text}]}}"#)).releases)
 }
 
-fn slot(name: &str, count: u64) -> Asked {
-    Asked::Slot { name: name.to_owned(), count, run: Vec::new() }
+fn slot(name: &str, count: u64) -> ReleaseRequest {
+    ReleaseRequest::Slot { name: name.to_owned(), count, run: Vec::new() }
 }
 
 #[track_caller]

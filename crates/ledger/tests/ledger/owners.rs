@@ -5,9 +5,10 @@ use std::sync::Barrier;
 use counterpoint::quantity::Order;
 use counterpoint_ledger::database::{Access, Cell};
 use counterpoint_ledger::{
-    Checkpoint, Head, Kind, Ledger, LedgerError, NewAccount, NewFilter, NewQuota, Request, Transfer,
+    Checkpoint, FilterKind, Head, Ledger, LedgerError, NewAccount, NewFilter, NewQuota, Request,
+    Transfer,
 };
-use counterpoint_wire::ledger::{Event, Promised};
+use counterpoint_wire::ledger::{Event, PromiseRecord};
 
 use crate::tamper::forge;
 use crate::{
@@ -26,9 +27,9 @@ fn pair(place: &Place) -> Ledger {
 
 fn pair_of(place: &Place, epsilon: &str) -> Ledger {
     let mut ledger = Ledger::init(&place.url()).unwrap();
-    ledger.dataset("data", add_remove(), &budget(Kind::Sums, epsilon, "1e-5")).unwrap();
+    ledger.add_dataset("data", add_remove(), &budget(FilterKind::Sums, epsilon, "1e-5")).unwrap();
     for name in ["a", "b"] {
-        open(&mut ledger, name, budget(Kind::Sums, "0.5", "1e-6")).unwrap();
+        open(&mut ledger, name, budget(FilterKind::Sums, "0.5", "1e-6")).unwrap();
     }
     ledger
 }
@@ -59,15 +60,15 @@ fn a_closed_data_set_opens_and_reserves_nothing_and_what_is_paid_for_ends() {
         let slots = r#"{"delta": 1e-6, "release": [
             {"name": "all", "mechanism": "approx-dp", "epsilon": 0.5, "count": 3}]}"#;
         ledger.open_account("plan", "data", &NewAccount::Plan(plan(slots), None)).unwrap();
-        ledger.open_in_slot("inner", "plan", "all", &budget(Kind::Sums, "0.5", "0")).unwrap();
-        ledger.dataset("other", add_remove(), &budget(Kind::Sums, "1", "0")).unwrap();
+        ledger.open_in_slot("inner", "plan", "all", &budget(FilterKind::Sums, "0.5", "0")).unwrap();
+        ledger.add_dataset("other", add_remove(), &budget(FilterKind::Sums, "1", "0")).unwrap();
         reserve(&mut ledger, "a", "pending", "0.1").unwrap();
         let tenth = release("0.1");
         for key in ["begun", "later"] {
             let session = Request { session: true, ..Request::new("b", key, &tenth) };
             ledger.reserve(&session).unwrap();
         }
-        ledger.begin("b", "begun", b"toy", &[1; 40]).unwrap();
+        ledger.begin_session("b", "begun", b"toy", &[1; 40]).unwrap();
         ledger.close("a").unwrap();
         // A name is an account's or a data set's, and neither closes the other by a slip.
         unfit(ledger.close("data"), "\"data\" is a data set");
@@ -81,16 +82,16 @@ fn a_closed_data_set_opens_and_reserves_nothing_and_what_is_paid_for_ends() {
             let outcome = ledger.reserve(&Request::new(account, "new", asked));
             unfit(outcome, &format!("{account:?} is closed"));
         }
-        unfit(open(&mut ledger, "c", budget(Kind::Sums, "0.1", "0")), "\"data\" is closed");
-        let within = ledger.open_in_slot("c", "plan", "all", &budget(Kind::Sums, "0.5", "0"));
+        unfit(open(&mut ledger, "c", budget(FilterKind::Sums, "0.1", "0")), "\"data\" is closed");
+        let within = ledger.open_in_slot("c", "plan", "all", &budget(FilterKind::Sums, "0.5", "0"));
         unfit(within, "\"plan\" is closed");
-        unfit(ledger.quota("b", "ann", &NewQuota::Share(amount("1"))), "\"b\" is closed");
+        unfit(ledger.add_quota("b", "ann", &NewQuota::Share(amount("1"))), "\"b\" is closed");
         unfit(ledger.move_budget(&give("m", "0.1")), "\"a\" is closed");
         // What was reserved gets its response, and sessions their answers.
         ledger.commit("a", "pending", b"42").unwrap();
-        ledger.begin("b", "later", b"toy", &[1; 40]).unwrap();
-        ledger.answer("b", "begun", &new_answer("q", 0, "yes", false)).unwrap();
-        ledger.end("b", "begun").unwrap();
+        ledger.begin_session("b", "later", b"toy", &[1; 40]).unwrap();
+        ledger.store_answer("b", "begun", &new_answer("q", 0, "yes", false)).unwrap();
+        ledger.end_session("b", "begun").unwrap();
         let closed =
             |name: &str, ledger: &mut Ledger| ledger.status(Some(name)).unwrap().accounts[0].closed;
         assert!(closed("data", &mut ledger) && !closed("other", &mut ledger));
@@ -103,8 +104,8 @@ fn quotas_change_from_now_on_and_what_is_spent_stays_spent() {
     for place in Place::all() {
         let mut ledger = with_account(&place, "1");
         let quota = |epsilon: &str| NewQuota::Cost { epsilon: amount(epsilon), delta: amount("0") };
-        ledger.quota("account", "ann", &quota("0.5")).unwrap();
-        unfit(ledger.quota("account", "ann", &quota("0.6")), "is there already");
+        ledger.add_quota("account", "ann", &quota("0.5")).unwrap();
+        unfit(ledger.add_quota("account", "ann", &quota("0.6")), "exists already");
         unfit(ledger.change_quota("account", "bob", &quota("0.6")), "no quota of analyst \"bob\"");
         let ask = |ledger: &mut Ledger, key: &str, epsilon: &str| {
             let asked = release(epsilon);
@@ -143,10 +144,10 @@ fn late_quotas_count_what_was_spent_before() {
         by(&mut ledger, Some("bob"), "3", "0.3").unwrap();
         by(&mut ledger, None, "4", "0.05").unwrap();
         let quota = |epsilon: &str| NewQuota::Cost { epsilon: amount(epsilon), delta: amount("0") };
-        ledger.quota("account", "ann", &quota("0.25")).unwrap();
+        ledger.add_quota("account", "ann", &quota("0.25")).unwrap();
         // Bob spent more than his quota: nothing is left. Cleo spent nothing.
-        ledger.quota("account", "bob", &quota("0.2")).unwrap();
-        ledger.quota("account", "cleo", &quota("0.2")).unwrap();
+        ledger.add_quota("account", "bob", &quota("0.2")).unwrap();
+        ledger.add_quota("account", "cleo", &quota("0.2")).unwrap();
         refused(by(&mut ledger, Some("ann"), "5", "0.06"));
         by(&mut ledger, Some("ann"), "5", "0.05").unwrap();
         refused(by(&mut ledger, Some("bob"), "6", "0.01"));
@@ -165,17 +166,19 @@ fn budget_moves_once_and_no_more_than_is_unspent() {
     for place in Place::all() {
         let mut ledger = pair(&place);
         reserve(&mut ledger, "a", "1", "0.2").unwrap();
-        let promised =
-            |ledger: &mut Ledger, name: &str| match ledger.status(Some(name)).unwrap().accounts[0]
-                .promise
-                .clone()
-            {
-                Promised::ApproxDp { epsilon, delta } => (epsilon.to_string(), delta.to_string()),
-                other => panic!("{other:?}"),
-            };
+        let promised = |ledger: &mut Ledger, name: &str| match ledger
+            .status(Some(name))
+            .unwrap()
+            .accounts[0]
+            .promise
+            .clone()
+        {
+            PromiseRecord::ApproxDp { epsilon, delta } => (epsilon.to_string(), delta.to_string()),
+            other => panic!("{other:?}"),
+        };
         refused(ledger.move_budget(&give("m", "0.31")));
         refused(ledger.move_budget(&give("m", "0.1").with_delta(amount("2e-6"))));
-        unfit(ledger.move_budget(&give("m", "0")), "is to give nothing");
+        unfit(ledger.move_budget(&give("m", "0")), "gives nothing");
         let head = ledger.move_budget(&give("m", "0.25").with_delta(amount("1e-6"))).unwrap();
         // The same key again moves nothing; another amount under it is a mistake.
         let again = give("m", "0.25").with_delta(amount("1e-6"));
@@ -190,7 +193,7 @@ fn budget_moves_once_and_no_more_than_is_unspent() {
         refused(reserve(&mut ledger, "b", "3", "0.76"));
         reserve(&mut ledger, "b", "3", "0.75").unwrap();
         // Nothing is left to open, however budget was moved about.
-        refused(open(&mut ledger, "c", budget(Kind::Sums, "0.01", "0")));
+        refused(open(&mut ledger, "c", budget(FilterKind::Sums, "0.01", "0")));
         assert_sound(&mut ledger);
     }
 }
@@ -200,23 +203,23 @@ fn budget_moves_once_and_no_more_than_is_unspent() {
 fn budget_moves_only_where_the_data_sets_promise_is_the_same() {
     let place = Place::sqlite();
     let mut ledger = Ledger::init(&place.url()).unwrap();
-    let big = budget(Kind::Sums, "100", "0.01");
+    let big = budget(FilterKind::Sums, "100", "0.01");
     for name in ["data", "other"] {
-        ledger.dataset(name, add_remove(), &big).unwrap();
+        ledger.add_dataset(name, add_remove(), &big).unwrap();
     }
     let with_order =
-        |epsilon: &str, order: f64| order_of(budget(Kind::Renyi, epsilon, "1e-6"), order);
-    open(&mut ledger, "sums", budget(Kind::Sums, "1", "1e-6")).unwrap();
+        |epsilon: &str, order: f64| order_of(budget(FilterKind::Renyi, epsilon, "1e-6"), order);
+    open(&mut ledger, "sums", budget(FilterKind::Sums, "1", "1e-6")).unwrap();
     open(&mut ledger, "renyi", with_order("1", 40.0)).unwrap();
     open(&mut ledger, "renyi-2", with_order("2", 20.0)).unwrap();
-    open(&mut ledger, "zcdp", budget(Kind::Zcdp, "1", "1e-6")).unwrap();
-    open(&mut ledger, "gdp", budget(Kind::Gdp, "1", "1e-6")).unwrap();
+    open(&mut ledger, "zcdp", budget(FilterKind::Zcdp, "1", "1e-6")).unwrap();
+    open(&mut ledger, "gdp", budget(FilterKind::Gdp, "1", "1e-6")).unwrap();
     let slots = r#"{"delta": 1e-6, "release": [
         {"name": "s", "mechanism": "approx-dp", "epsilon": 0.5, "count": 4}]}"#;
     ledger.open_account("plan", "data", &NewAccount::Plan(plan(slots), None)).unwrap();
-    ledger.open_in_slot("inner", "plan", "s", &budget(Kind::Sums, "0.5", "0")).unwrap();
-    ledger.open_in_slot("inner-2", "plan", "s", &budget(Kind::Sums, "0.5", "0")).unwrap();
-    let elsewhere = NewAccount::Filter(budget(Kind::Sums, "1", "0"));
+    ledger.open_in_slot("inner", "plan", "s", &budget(FilterKind::Sums, "0.5", "0")).unwrap();
+    ledger.open_in_slot("inner-2", "plan", "s", &budget(FilterKind::Sums, "0.5", "0")).unwrap();
+    let elsewhere = NewAccount::Filter(budget(FilterKind::Sums, "1", "0"));
     ledger.open_account("elsewhere", "other", &elsewhere).unwrap();
     let mut go = |from: &str, to: &str| {
         let key = format!("{from}-{to}");
@@ -249,13 +252,13 @@ fn budget_moves_only_where_the_data_sets_promise_is_the_same() {
     // Rho and divergences are what data sets that add them up were charged.
     let place = Place::sqlite();
     let mut ledger = Ledger::init(&place.url()).unwrap();
-    ledger.dataset("data", add_remove(), &budget(Kind::Zcdp, "3", "1e-6")).unwrap();
-    let rho = Promised::Zcdp { rho: amount("0.02"), delta: amount("0") };
+    ledger.add_dataset("data", add_remove(), &budget(FilterKind::Zcdp, "3", "1e-6")).unwrap();
+    let rho = PromiseRecord::Zcdp { rho: amount("0.02"), delta: amount("0") };
     for name in ["a", "b"] {
-        open(&mut ledger, name, NewFilter::promising(Kind::Zcdp, rho.clone())).unwrap();
+        open(&mut ledger, name, NewFilter::with_promise(FilterKind::Zcdp, rho.clone())).unwrap();
     }
-    open(&mut ledger, "sums", budget(Kind::Sums, "0.1", "0")).unwrap();
-    open(&mut ledger, "sums-2", budget(Kind::Sums, "0.1", "0")).unwrap();
+    open(&mut ledger, "sums", budget(FilterKind::Sums, "0.1", "0")).unwrap();
+    open(&mut ledger, "sums-2", budget(FilterKind::Sums, "0.1", "0")).unwrap();
     ledger.move_budget(&give("m", "0.015")).unwrap();
     let noise = described(r#"{"mechanism":"zcdp","rho":0.035}"#);
     ledger.reserve(&Request::new("b", "k", &noise)).unwrap();
@@ -277,9 +280,10 @@ fn order_of(filter: NewFilter, order: f64) -> NewFilter {
 fn both_totals_of_a_renyi_account_move() {
     for place in Place::all() {
         let mut ledger = Ledger::init(&place.url()).unwrap();
-        ledger.dataset("data", add_remove(), &budget(Kind::Sums, "3", "1e-4")).unwrap();
+        ledger.add_dataset("data", add_remove(), &budget(FilterKind::Sums, "3", "1e-4")).unwrap();
         for name in ["a", "b"] {
-            open(&mut ledger, name, order_of(budget(Kind::Renyi, "1", "1e-6"), 40.0)).unwrap();
+            open(&mut ledger, name, order_of(budget(FilterKind::Renyi, "1", "1e-6"), 40.0))
+                .unwrap();
         }
         reserve(&mut ledger, "a", "1", "0.4").unwrap();
         ledger.move_budget(&give("m", "0.3")).unwrap();
@@ -380,13 +384,13 @@ fn what_owners_do_is_verified_from_a_checkpoint() {
         ledger.move_budget(&give("m", "0.1")).unwrap();
         let kept = ledger.verify_from(None, None).unwrap().1.unwrap();
         let kept = Checkpoint::read(&kept.text()).unwrap();
-        ledger.quota("a", "ann", &NewQuota::Share(amount("0.5"))).unwrap();
+        ledger.add_quota("a", "ann", &NewQuota::Share(amount("0.5"))).unwrap();
         ledger.move_budget(&give("n", "0.1")).unwrap();
         let (found, next) = ledger.verify_from(Some(&kept), None).unwrap();
         assert_eq!(found.problem, None);
         assert_eq!(next, ledger.verify_from(None, None).unwrap().1);
         // A quota of bob's is told of what bob spent, two checkpoints before.
-        ledger.quota("a", "bob", &NewQuota::Share(amount("0.5"))).unwrap();
+        ledger.add_quota("a", "bob", &NewQuota::Share(amount("0.5"))).unwrap();
         ledger.close_dataset("data").unwrap();
         assert_eq!(ledger.verify_from(next.as_ref(), None).unwrap().0.problem, None);
     }
@@ -412,14 +416,14 @@ fn forged_entries_of_owners_are_found() {
     for (event, problem) in [
         // More than is unspent; the same key; to oneself; from a closed one; nothing.
         (transfer("a", "b", "new", "0.31"), "is asked for and"),
-        (transfer("a", "b", "m", "0.01"), "the key was moved before"),
+        (transfer("a", "b", "m", "0.01"), "the key was used for an earlier transfer"),
         (transfer("a", "a", "new", "0.01"), "is not another account"),
         (transfer("c", "b", "new", "0.01"), "is closed"),
         (transfer("a", "c", "new", "0.01"), "is closed"),
-        (transfer("a", "b", "new", "0"), "is to give nothing"),
-        (transfer("a", "data", "new", "0.01"), "its account was not there"),
+        (transfer("a", "b", "new", "0"), "gives nothing"),
+        (transfer("a", "data", "new", "0.01"), "its account did not exist"),
         // A quota below what is spent, or of one who has none, or has one.
-        (quota("ann", "0.05", true), "more is spent than the quota has"),
+        (quota("ann", "0.05", true), "more is spent than the quota allows"),
         (quota("bob", "0.05", true), "the analyst had no quota"),
         (quota("ann", "0.5", false), "the analyst had a quota"),
         // A data set whose accounts are open, or twice.
@@ -428,13 +432,13 @@ fn forged_entries_of_owners_are_found() {
     ] {
         for place in Place::all() {
             let mut ledger = pair_of(&place, "2");
-            open(&mut ledger, "c", budget(Kind::Sums, "0.5", "0")).unwrap();
+            open(&mut ledger, "c", budget(FilterKind::Sums, "0.5", "0")).unwrap();
             ledger.close("c").unwrap();
             ledger.move_budget(&give("m", "0.1")).unwrap();
             let tenth = release("0.1");
             let ann = Request { analyst: Some("ann"), ..Request::new("a", "1", &tenth) };
             ledger.reserve(&ann).unwrap();
-            ledger.quota("a", "ann", &NewQuota::Share(amount("0.5"))).unwrap();
+            ledger.add_quota("a", "ann", &NewQuota::Share(amount("0.5"))).unwrap();
             drop(ledger);
             for found in forged(&place, &event) {
                 let found = found.unwrap_or_default();

@@ -2,9 +2,9 @@
 
 use counterpoint::{Adjacency, Relation};
 use counterpoint_ledger::{
-    Exported, Kind, Ledger, LedgerError, NewAccount, NewFilter, NewQuota, Request,
+    ExportItem, FilterKind, Ledger, LedgerError, NewAccount, NewFilter, NewQuota, Request,
 };
-use counterpoint_wire::ledger::{Asked, Event, Promised};
+use counterpoint_wire::ledger::{Event, PromiseRecord, ReleaseRequest};
 
 use crate::tamper::forge_last;
 use crate::{
@@ -27,9 +27,10 @@ fn several_releases_under_one_key_are_charged_together_or_not_at_all() {
         let wrong = r#"{"mechanism":"laplace","scale":100},{"mechanism":"gaussian","sigma":9}"#;
         let error = ledger.reserve(&Request::new("account", "more", &described(wrong)));
         assert!(matches!(error, Err(LedgerError::Rule(_))), "{error:?}");
-        let error = ledger.reserve(&Request::new("account", "more", &Asked::Described(vec![])));
+        let error =
+            ledger.reserve(&Request::new("account", "more", &ReleaseRequest::Described(vec![])));
         let error = error.unwrap_err().to_string();
-        assert!(error.contains("is asked for no release; legal: 1 to 1000"), "{error}");
+        assert!(error.contains("is asked for no releases; legal: 1 to 1000"), "{error}");
         let many = vec!["{\"mechanism\":\"approx-dp\",\"epsilon\":0}"; 1001].join(",");
         assert!(ledger.reserve(&Request::new("account", "more", &described(&many))).is_err());
         assert_eq!(ledger.head().unwrap(), head);
@@ -57,21 +58,21 @@ fn several_releases_under_one_key_are_charged_together_or_not_at_all() {
 fn a_price_is_what_a_reservation_then_costs_and_writes_nothing() {
     for place in Place::all() {
         let mut ledger = Ledger::init(&place.url()).unwrap();
-        ledger.dataset("d", add_remove(), &budget(Kind::Sums, "9", "0.1")).unwrap();
-        for kind in Kind::ALL {
+        ledger.add_dataset("d", add_remove(), &budget(FilterKind::Sums, "9", "0.1")).unwrap();
+        for kind in FilterKind::ALL {
             let account = NewAccount::Filter(budget(kind, "1.5", "1e-6"));
             ledger.open_account(kind.name(), "d", &account).unwrap();
         }
         let slots =
             r#"{"delta":1e-6,"release":[{"name":"s","mechanism":"laplace","scale":10,"count":9}]}"#;
         ledger.open_account("plan", "d", &NewAccount::Plan(plan(slots), None)).unwrap();
-        ledger.quota("plan", "ann", &NewQuota::Releases(5)).unwrap();
+        ledger.add_quota("plan", "ann", &NewQuota::Releases(5)).unwrap();
         let mut random = Random::new(3);
         let (mut made, mut short) = (0, 0);
         for round in 0..60 {
             let scale = 1 + random.below(30);
             let laplace = format!(r#"{{"mechanism":"laplace","scale":{scale}}}"#);
-            let (account, asked) = match Kind::ALL.get(round % 5) {
+            let (account, asked) = match FilterKind::ALL.get(round % 5) {
                 Some(kind) if round % 2 == 0 => (kind.name(), described(&laplace)),
                 Some(kind) => (kind.name(), described(&format!("{laplace},{laplace}"))),
                 None => ("plan", slot("s", 1 + random.below(3))),
@@ -145,7 +146,7 @@ fn a_retry_may_spell_out_what_goes_without_saying() {
 fn a_key_belongs_to_its_account() {
     for place in Place::all() {
         let mut ledger = with_account(&place, "1");
-        let other = NewAccount::Filter(budget(Kind::Sums, "1", "0"));
+        let other = NewAccount::Filter(budget(FilterKind::Sums, "1", "0"));
         ledger.open_account("other", "data", &other).unwrap();
         let (tenth, fifth) = (release("0.1"), release("0.2"));
         ledger.reserve(&Request::new("account", "monday", &tenth)).unwrap();
@@ -180,7 +181,7 @@ fn what_is_pending_is_listed_until_it_is_over() {
             ledger.reserve(&Request { session, ..Request::new("account", key, &tenth) }).unwrap();
         }
         ledger.commit("account", "a", b"42").unwrap();
-        ledger.begin("account", "t", b"toy", &[1; 32]).unwrap();
+        ledger.begin_session("account", "t", b"toy", &[1; 32]).unwrap();
         let list = |ledger: &mut Ledger| -> Vec<(String, bool, Option<u64>)> {
             let pending = ledger.pending(Some("account")).unwrap().pending;
             assert_eq!(pending, ledger.pending(None).unwrap().pending);
@@ -190,9 +191,9 @@ fn what_is_pending_is_listed_until_it_is_over() {
         let expected = expected.map(|(key, session, answered)| (key.to_owned(), session, answered));
         assert_eq!(list(&mut ledger), expected);
         ledger.commit("account", "b", b"42").unwrap();
-        ledger.begin("account", "s", b"toy", &[1; 32]).unwrap();
-        ledger.end("account", "s").unwrap();
-        ledger.end("account", "t").unwrap();
+        ledger.begin_session("account", "s", b"toy", &[1; 32]).unwrap();
+        ledger.end_session("account", "s").unwrap();
+        ledger.end_session("account", "t").unwrap();
         assert_eq!(list(&mut ledger), []);
         assert!(matches!(ledger.pending(Some("nobody")), Err(LedgerError::Unknown { .. })));
     }
@@ -202,16 +203,16 @@ fn what_is_pending_is_listed_until_it_is_over() {
 fn a_closed_account_finishes_what_was_paid_for_and_begins_nothing() {
     for place in Place::all() {
         let mut ledger = Ledger::init(&place.url()).unwrap();
-        ledger.dataset("d", add_remove(), &budget(Kind::Sums, "9", "0")).unwrap();
+        ledger.add_dataset("d", add_remove(), &budget(FilterKind::Sums, "9", "0")).unwrap();
         let slots =
             r#"{"delta":0,"release":[{"name":"s","mechanism":"approx-dp","epsilon":1,"count":9}]}"#;
         ledger.open_account("plan", "d", &NewAccount::Plan(plan(slots), None)).unwrap();
-        ledger.open_in_slot("inner", "plan", "s", &budget(Kind::Sums, "1", "0")).unwrap();
+        ledger.open_in_slot("inner", "plan", "s", &budget(FilterKind::Sums, "1", "0")).unwrap();
         let (one, tenth) = (slot("s", 1), release("0.1"));
         for (key, session) in [("k", false), ("t", true), ("u", true)] {
             ledger.reserve(&Request { session, ..Request::new("plan", key, &one) }).unwrap();
         }
-        ledger.begin("plan", "t", b"toy", &[1; 32]).unwrap();
+        ledger.begin_session("plan", "t", b"toy", &[1; 32]).unwrap();
         let before = ledger.head().unwrap();
         let error = ledger.close("d").unwrap_err();
         assert!(error.to_string().contains("\"d\" is a data set"), "{error}");
@@ -225,9 +226,9 @@ fn a_closed_account_finishes_what_was_paid_for_and_begins_nothing() {
         let errors = [
             ledger.reserve(&Request::new("plan", "new", &one)).unwrap_err(),
             ledger.price(&Request::new("plan", "new", &one)).unwrap_err(),
-            ledger.open_in_slot("x", "plan", "s", &budget(Kind::Sums, "1", "0")).unwrap_err(),
+            ledger.open_in_slot("x", "plan", "s", &budget(FilterKind::Sums, "1", "0")).unwrap_err(),
             ledger.recut("plan", &openings, &small).unwrap_err(),
-            ledger.quota("plan", "ann", &NewQuota::Releases(1)).unwrap_err(),
+            ledger.add_quota("plan", "ann", &NewQuota::Releases(1)).unwrap_err(),
         ];
         for error in errors {
             assert_eq!(error.to_string(), "\"plan\" is closed; legal: an open account");
@@ -237,8 +238,8 @@ fn a_closed_account_finishes_what_was_paid_for_and_begins_nothing() {
         let mut ledger = place.open();
         assert_eq!(ledger.reserve(&Request::new("plan", "k", &one)).unwrap().charge, None);
         ledger.commit("plan", "k", b"42").unwrap();
-        ledger.begin("plan", "u", b"toy", &[1; 32]).unwrap();
-        ledger.answer("plan", "t", &new_answer("q", 0, "yes", true)).unwrap();
+        ledger.begin_session("plan", "u", b"toy", &[1; 32]).unwrap();
+        ledger.store_answer("plan", "t", &new_answer("q", 0, "yes", true)).unwrap();
         ledger.reserve(&Request::new("inner", "k", &tenth)).unwrap();
         assert_sound(&mut ledger);
         drop(ledger);
@@ -268,7 +269,7 @@ fn a_history_with_a_charge_to_a_closed_account_is_found() {
         release: release("0.1"),
         charge: counterpoint_wire::ledger::Cost { main: amount("0.1"), ..Default::default() },
     };
-    let other = NewAccount::Filter(budget(Kind::Sums, "1", "0"));
+    let other = NewAccount::Filter(budget(FilterKind::Sums, "1", "0"));
     ledger.open_account("other", "data", &other).unwrap();
     ledger.reserve(&Request::new("other", "k", &release("0.1"))).unwrap();
     drop(ledger);
@@ -288,10 +289,10 @@ fn a_history_with_a_charge_to_a_closed_account_is_found() {
 fn an_analyst_has_a_history_and_responses_of_their_own() {
     for place in Place::all() {
         let mut ledger = with_account(&place, "1");
-        let other = NewAccount::Filter(budget(Kind::Sums, "1", "0"));
+        let other = NewAccount::Filter(budget(FilterKind::Sums, "1", "0"));
         ledger.open_account("other", "data", &other).unwrap();
-        ledger.quota("account", "ann", &NewQuota::Share(amount("0.5"))).unwrap();
-        ledger.quota("account", "bob", &NewQuota::Share(amount("0.5"))).unwrap();
+        ledger.add_quota("account", "ann", &NewQuota::Share(amount("0.5"))).unwrap();
+        ledger.add_quota("account", "bob", &NewQuota::Share(amount("0.5"))).unwrap();
         let tenth = release("0.1");
         for (account, key, analyst) in [
             ("account", "k", Some("ann")),
@@ -308,8 +309,8 @@ fn an_analyst_has_a_history_and_responses_of_their_own() {
         let session =
             Request { analyst: Some("ann"), session: true, ..Request::new("other", "s", &tenth) };
         ledger.reserve(&session).unwrap();
-        ledger.begin("other", "s", b"toy", &[1; 32]).unwrap();
-        ledger.answer("other", "s", &new_answer("q", 0, "yes", true)).unwrap();
+        ledger.begin_session("other", "s", b"toy", &[1; 32]).unwrap();
+        ledger.store_answer("other", "s", &new_answer("q", 0, "yes", true)).unwrap();
         let mut history = |account: Option<&str>, analyst: Option<&str>| -> Vec<String> {
             let mut names = Vec::new();
             let each = |entry: counterpoint_wire::ledger::HistoryEntry| {
@@ -339,13 +340,13 @@ fn an_analyst_has_a_history_and_responses_of_their_own() {
         assert!(ledger.responses(Some("nobody"), None).is_err());
         let mut parts = exported(&mut ledger).into_iter();
         let head = ledger.head().unwrap();
-        assert_eq!(parts.next(), Some(Exported::Head(head)));
+        assert_eq!(parts.next(), Some(ExportItem::Head(head)));
         let entries = parts.by_ref().take(head.sequence as usize);
         assert!(entries.enumerate().all(|(index, part)| matches!(
-            part, Exported::Entry(entry) if entry.sequence == index as u64 + 1)));
+            part, ExportItem::Entry(entry) if entry.sequence == index as u64 + 1)));
         let responses = ledger.responses(None, None).unwrap();
         assert_eq!(responses.head, head.to_string());
-        assert!(parts.eq(responses.responses.into_iter().map(Exported::Response)));
+        assert!(parts.eq(responses.responses.into_iter().map(ExportItem::Response)));
     }
 }
 
@@ -354,8 +355,10 @@ fn the_relation_is_the_data_sets_adjacency_and_records() {
     for place in Place::all() {
         let mut ledger = Ledger::init(&place.url()).unwrap();
         let three = Relation::new(Adjacency::Replace, 3).unwrap();
-        ledger.dataset("d", three, &budget(Kind::Sums, "9", "0")).unwrap();
-        ledger.open_account("a", "d", &NewAccount::Filter(budget(Kind::Sums, "1", "0"))).unwrap();
+        ledger.add_dataset("d", three, &budget(FilterKind::Sums, "9", "0")).unwrap();
+        ledger
+            .open_account("a", "d", &NewAccount::Filter(budget(FilterKind::Sums, "1", "0")))
+            .unwrap();
         assert_eq!(ledger.relation("a").unwrap(), three);
         assert_eq!(ledger.status(Some("a")).unwrap().accounts[0].records, 3);
         let tenth = release("0.1");
@@ -364,11 +367,11 @@ fn the_relation_is_the_data_sets_adjacency_and_records() {
             [(Adjacency::Replace, 1), (Adjacency::Replace, 4), (Adjacency::AddRemove, 3)]
         {
             let other = Relation::new(adjacency, records).unwrap();
-            let error = ledger.reserve(&request.under(other)).unwrap_err().to_string();
+            let error = ledger.reserve(&request.with_relation(other)).unwrap_err().to_string();
             assert!(error.ends_with("legal: that of the data set, or none"), "{error}");
-            assert!(ledger.price(&request.under(other)).is_err());
+            assert!(ledger.price(&request.with_relation(other)).is_err());
         }
-        ledger.reserve(&request.under(three)).unwrap();
+        ledger.reserve(&request.with_relation(three)).unwrap();
         for records in [0, 10_001] {
             assert!(Relation::new(Adjacency::Replace, records).is_err());
         }
@@ -376,7 +379,7 @@ fn the_relation_is_the_data_sets_adjacency_and_records() {
     }
     let place = Place::sqlite();
     let mut ledger = Ledger::init(&place.url()).unwrap();
-    ledger.dataset("d", add_remove(), &budget(Kind::Sums, "9", "0")).unwrap();
+    ledger.add_dataset("d", add_remove(), &budget(FilterKind::Sums, "9", "0")).unwrap();
     let problem =
         forge_last(&place, &|body: &str| body.replace(r#""records":1"#, r#""records":0"#));
     assert!(problem.contains("records is 0"), "{problem}");
@@ -388,21 +391,23 @@ fn the_relation_is_the_data_sets_adjacency_and_records() {
 fn accounts_promise_what_they_add_up() {
     for place in Place::all() {
         let mut ledger = Ledger::init(&place.url()).unwrap();
-        ledger.dataset("d", add_remove(), &budget(Kind::Sums, "9", "0.01")).unwrap();
+        ledger.add_dataset("d", add_remove(), &budget(FilterKind::Sums, "9", "0.01")).unwrap();
         let slots = r#"{"delta":1e-6,"release":[{"name":"curve","mechanism":"zcdp","rho":0.1,"count":3},
             {"name":"normal","mechanism":"gdp","mu":0.5,"count":3},
             {"name":"order","mechanism":"rdp","orders":[8],"epsilons":[0.3],"count":3}]}"#;
         ledger.open_account("plan", "d", &NewAccount::Plan(plan(slots), None)).unwrap();
         let zcdp = |rho: &str| {
-            NewFilter::promising(
-                Kind::Zcdp,
-                Promised::Zcdp { rho: amount(rho), delta: amount("0") },
+            NewFilter::with_promise(
+                FilterKind::Zcdp,
+                PromiseRecord::Zcdp { rho: amount(rho), delta: amount("0") },
             )
         };
-        let gdp = |mu: &str| NewFilter::promising(Kind::Gdp, Promised::Gdp { mu: amount(mu) });
+        let gdp = |mu: &str| {
+            NewFilter::with_promise(FilterKind::Gdp, PromiseRecord::Gdp { mu: amount(mu) })
+        };
         let renyi = |tau: &str| {
-            let promise = Promised::Renyi { order: amount("8"), tau: amount(tau) };
-            NewFilter::promising(Kind::Renyi, promise)
+            let promise = PromiseRecord::Renyi { order: amount("8"), tau: amount(tau) };
+            NewFilter::with_promise(FilterKind::Renyi, promise)
         };
         ledger.open_in_slot("z", "plan", "curve", &zcdp("0.1")).unwrap();
         ledger.open_in_slot("g", "plan", "normal", &gdp("0.5")).unwrap();
@@ -425,25 +430,25 @@ fn accounts_promise_what_they_add_up() {
         ledger.reserve(&Request::new("r", "a", &gaussian("4"))).unwrap();
         refused(ledger.reserve(&Request::new("r", "b", &gaussian("8"))));
         let status = ledger.status(Some("z")).unwrap().accounts.remove(0);
-        assert_eq!(status.promise, Promised::Zcdp { rho: amount("0.1"), delta: amount("0") });
-        let error = NewFilter::promising(Kind::Sums, zcdp("0.1").promise);
+        assert_eq!(status.promise, PromiseRecord::Zcdp { rho: amount("0.1"), delta: amount("0") });
+        let error = NewFilter::with_promise(FilterKind::Sums, zcdp("0.1").promise);
         let error = ledger.open_in_slot("x", "plan", "curve", &error).unwrap_err().to_string();
-        assert!(error.starts_with("\"the filter\" of kind sums is to promise rho"), "{error}");
+        assert!(error.starts_with("\"the filter\" of kind sums cannot promise rho"), "{error}");
         assert_sound(&mut ledger);
     }
     let place = Place::sqlite();
     let mut ledger = Ledger::init(&place.url()).unwrap();
-    let rho = Promised::Zcdp { rho: amount("1"), delta: amount("0") };
-    ledger.dataset("d", add_remove(), &NewFilter::promising(Kind::Zcdp, rho)).unwrap();
+    let rho = PromiseRecord::Zcdp { rho: amount("1"), delta: amount("0") };
+    ledger.add_dataset("d", add_remove(), &NewFilter::with_promise(FilterKind::Zcdp, rho)).unwrap();
     // A data set may have such a budget too, which accounts pay into with their own.
-    let tenth = Promised::Zcdp { rho: amount("0.1"), delta: amount("0") };
-    let account = NewAccount::Filter(NewFilter::promising(Kind::Zcdp, tenth));
+    let tenth = PromiseRecord::Zcdp { rho: amount("0.1"), delta: amount("0") };
+    let account = NewAccount::Filter(NewFilter::with_promise(FilterKind::Zcdp, tenth));
     ledger.open_account("a", "d", &account).unwrap();
     assert_eq!(ledger.status(Some("d")).unwrap().accounts[0].spent.main, amount("0.1"));
     let problem = forge_last(&place, &|body: &str| {
         body.replace(r#""capacity":{"main":"0.1""#, r#""capacity":{"main":"0.2""#)
     });
-    assert!(problem.contains("promises what it does not keep"), "{problem}");
+    assert!(problem.contains("its rule costs more than it promises"), "{problem}");
 }
 
 #[test]
@@ -481,7 +486,7 @@ fn a_ledger_of_an_older_format_says_what_to_do() {
         let error = Ledger::open(&place.url()).err().unwrap().to_string();
         let expected = "the ledger's format is version 1; legal: 4; keep this one as a record, \
                         with the program that wrote it, and start a new ledger whose data sets \
-                        have what they had less what was spent";
+                        have the old budgets less the spent amounts";
         assert_eq!(error, expected);
     }
 }
@@ -492,14 +497,14 @@ fn a_ledger_of_an_older_format_says_what_to_do() {
 fn pure_releases_may_be_added_up_in_an_account_by_a_curve() {
     for place in Place::all() {
         let mut ledger = Ledger::init(&place.url()).unwrap();
-        ledger.dataset("d", add_remove(), &budget(Kind::Sums, "9", "1e-3")).unwrap();
+        ledger.add_dataset("d", add_remove(), &budget(FilterKind::Sums, "9", "1e-3")).unwrap();
         let eighth = described(r#"{"mechanism":"laplace","scale":8}"#);
         let gaussian = described(r#"{"mechanism":"gaussian","sigma":1000}"#);
-        for kind in [Kind::Gdp, Kind::Zcdp, Kind::Renyi] {
+        for kind in [FilterKind::Gdp, FilterKind::Zcdp, FilterKind::Renyi] {
             let name = kind.name();
             let account = NewAccount::Filter(budget(kind, "1", "1e-6"));
             ledger.open_account(name, "d", &account).unwrap();
-            ledger.quota(name, "ann", &NewQuota::Share(amount("1"))).unwrap();
+            ledger.add_quota(name, "ann", &NewQuota::Share(amount("1"))).unwrap();
             let by = |key| Request { analyst: Some("ann"), ..Request::new(name, key, &eighth) };
             for key in ["1", "2", "3", "4", "5", "6", "7", "8"] {
                 ledger.reserve(&by(key)).unwrap();
@@ -515,7 +520,7 @@ fn pure_releases_may_be_added_up_in_an_account_by_a_curve() {
             refused(ledger.reserve(&mixed));
         }
         // What is not pure ends it, though the sum would have had room.
-        let account = NewAccount::Filter(budget(Kind::Gdp, "1", "1e-6"));
+        let account = NewAccount::Filter(budget(FilterKind::Gdp, "1", "1e-6"));
         ledger.open_account("mixed", "d", &account).unwrap();
         ledger.reserve(&Request::new("mixed", "g", &gaussian)).unwrap();
         ledger.reserve(&Request::new("mixed", "a", &eighth)).unwrap();

@@ -1,7 +1,7 @@
 //! Balances that people understand: what is said to fit is admitted, and a little more is not.
 
-use counterpoint_ledger::{Kind, Ledger, NewAccount, NewQuota, Pool, Request};
-use counterpoint_wire::ledger::{Promised, Room};
+use counterpoint_ledger::{FilterKind, Ledger, NewAccount, NewQuota, Pool, Request};
+use counterpoint_wire::ledger::{Headroom, PromiseRecord};
 
 use crate::{Place, add_remove, amount, assert_sound, budget, described, refused, release};
 use counterpoint_ledger::{LedgerError, NewFilter, OpenOptions, Refusal};
@@ -9,12 +9,12 @@ use counterpoint_ledger::{LedgerError, NewFilter, OpenOptions, Refusal};
 /// A ledger with one account of a kind.
 fn with(place: &Place, filter: NewFilter) -> Ledger {
     let mut ledger = Ledger::init(&place.url()).unwrap();
-    ledger.dataset("data", add_remove(), &budget(Kind::Sums, "9", "0.001")).unwrap();
+    ledger.add_dataset("data", add_remove(), &budget(FilterKind::Sums, "9", "0.001")).unwrap();
     ledger.open_account("account", "data", &NewAccount::Filter(filter)).unwrap();
     ledger
 }
 
-fn room(ledger: &mut Ledger) -> Room {
+fn room(ledger: &mut Ledger) -> Headroom {
     ledger.room("account", None).unwrap().unwrap()
 }
 
@@ -41,7 +41,7 @@ fn less(text: &str) -> String {
 }
 
 /// What is told fits, and one percent more does not.
-fn check(ledger: &mut Ledger) -> Room {
+fn check(ledger: &mut Ledger) -> Headroom {
     let room = room(ledger);
     if let Some(epsilon) = &room.pure {
         let pure = |epsilon: &str| format!(r#"{{"mechanism":"approx-dp","epsilon":{epsilon}}}"#);
@@ -74,19 +74,19 @@ fn check(ledger: &mut Ledger) -> Room {
 #[test]
 fn what_is_told_fits_and_one_percent_more_does_not() {
     let promises = [
-        budget(Kind::Sums, "1", "1e-6"),
-        budget(Kind::Renyi, "2", "1e-6"),
-        budget(Kind::Renyi, "0.5", "1e-9").without_leaks(),
-        budget(Kind::Zcdp, "2", "1e-6"),
-        budget(Kind::Gdp, "2", "1e-6"),
+        budget(FilterKind::Sums, "1", "1e-6"),
+        budget(FilterKind::Renyi, "2", "1e-6"),
+        budget(FilterKind::Renyi, "0.5", "1e-9").without_leaks(),
+        budget(FilterKind::Zcdp, "2", "1e-6"),
+        budget(FilterKind::Gdp, "2", "1e-6"),
     ];
     for filter in promises {
         for place in Place::all() {
             let mut ledger = with(&place, filter.clone());
             let full = check(&mut ledger);
             assert!(full.pure.is_some(), "{full:?}");
-            assert_eq!(full.gaussian.is_some(), filter.kind != Kind::Sums, "{full:?}");
-            assert_eq!(full.sampled.is_some(), filter.kind == Kind::Renyi, "{full:?}");
+            assert_eq!(full.gaussian.is_some(), filter.kind != FilterKind::Sums, "{full:?}");
+            assert_eq!(full.sampled.is_some(), filter.kind == FilterKind::Renyi, "{full:?}");
             let tenth = release("0.1");
             ledger.reserve(&Request::new("account", "a", &tenth)).unwrap();
             let left = check(&mut ledger);
@@ -104,14 +104,14 @@ fn what_is_told_fits_and_one_percent_more_does_not() {
 #[test]
 fn curves_and_sums_are_told_in_their_own_terms() {
     let place = Place::sqlite();
-    let mut ledger = with(&place, budget(Kind::Sums, "0.3", "0"));
+    let mut ledger = with(&place, budget(FilterKind::Sums, "0.3", "0"));
     ledger.reserve(&Request::new("account", "a", &release("0.1"))).unwrap();
     assert_eq!(room(&mut ledger).pure, Some(amount("0.2")));
     let place = Place::sqlite();
     let mut ledger = Ledger::init(&place.url()).unwrap();
-    ledger.dataset("data", add_remove(), &budget(Kind::Zcdp, "3", "1e-6")).unwrap();
-    let rho = Promised::Zcdp { rho: amount("0.02"), delta: amount("0") };
-    let curve = NewAccount::Filter(NewFilter::promising(Kind::Zcdp, rho));
+    ledger.add_dataset("data", add_remove(), &budget(FilterKind::Zcdp, "3", "1e-6")).unwrap();
+    let rho = PromiseRecord::Zcdp { rho: amount("0.02"), delta: amount("0") };
+    let curve = NewAccount::Filter(NewFilter::with_promise(FilterKind::Zcdp, rho));
     ledger.open_account("account", "data", &curve).unwrap();
     let gaussian = check(&mut ledger).gaussian.unwrap();
     // rho = 1/(2 sigma^2).
@@ -126,7 +126,7 @@ fn curves_and_sums_are_told_in_their_own_terms() {
 #[test]
 fn four_laplace_releases_lock_out_gaussians_and_status_tells() {
     let place = Place::sqlite();
-    let mut ledger = with(&place, budget(Kind::Renyi, "1", "1e-6"));
+    let mut ledger = with(&place, budget(FilterKind::Renyi, "1", "1e-6"));
     let laplace = described(r#"{"mechanism":"laplace","scale":5}"#);
     for key in ["a", "b", "c", "d"] {
         ledger.reserve(&Request::new("account", key, &laplace)).unwrap();
@@ -154,7 +154,7 @@ fn four_laplace_releases_lock_out_gaussians_and_status_tells() {
 #[test]
 fn refusals_tell_what_of_the_same_kind_fits() {
     for place in Place::all() {
-        let mut ledger = with(&place, budget(Kind::Renyi, "1", "1e-6"));
+        let mut ledger = with(&place, budget(FilterKind::Renyi, "1", "1e-6"));
         let noise = |factor: &str| {
             let sigma = &amount("1.5") * &amount(factor);
             let scale = &amount("2") * &amount(factor);
@@ -178,7 +178,7 @@ fn refusals_tell_what_of_the_same_kind_fits() {
         let much = release("0.9");
         let refusal = self::refusal(pool.reserve(&Request::new("account", "b", &much)));
         let factor = refusal.noise.unwrap();
-        let part = amount("0.9").under(&factor).unwrap();
+        let part = amount("0.9").div_down(&factor).unwrap();
         pool.reserve(&Request::new("account", "b", &release(&part.to_string()))).unwrap();
         assert_sound(&mut ledger);
     }
@@ -188,9 +188,9 @@ fn refusals_tell_what_of_the_same_kind_fits() {
 #[test]
 fn quotas_bind_and_what_fits_fits_them() {
     let place = Place::sqlite();
-    let mut ledger = with(&place, budget(Kind::Renyi, "1", "1e-6"));
+    let mut ledger = with(&place, budget(FilterKind::Renyi, "1", "1e-6"));
     for (who, share) in [("ann", "0.25"), ("bob", "0.75")] {
-        ledger.quota("account", who, &NewQuota::Share(amount(share))).unwrap();
+        ledger.add_quota("account", who, &NewQuota::Share(amount(share))).unwrap();
     }
     let much = release("0.8");
     let by = |analyst| Request { analyst: Some(analyst), ..Request::new("account", "a", &much) };

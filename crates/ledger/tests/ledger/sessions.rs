@@ -4,15 +4,16 @@ use std::io::Write;
 
 use counterpoint_ledger::database::Cell;
 use counterpoint_ledger::{
-    Answer, Hash, Ledger, LedgerError, MOST_RESPONSE, NewAccount, NewAnswer, NewQuota, Request,
+    Hash, Ledger, LedgerError, MAX_RESPONSE_BYTES, NewAccount, NewAnswer, NewQuota, Request,
+    SessionAnswer,
 };
 use counterpoint_wire::ledger::Event;
 
 use crate::child::{hex, start};
 use crate::tamper::{forge, forge_last};
 use crate::{
-    Kind, Place, Random, add_remove, amount, assert_sound, budget, exported, new_answer, plan,
-    refused, release, size, slot, with_account,
+    FilterKind, Place, Random, add_remove, amount, assert_sound, budget, exported, new_answer,
+    plan, refused, release, size, slot, with_account,
 };
 
 /// The questions of a whole session; the last ends it.
@@ -40,12 +41,12 @@ pub(crate) fn play(
     let drawn = state(random.bits(), &mut random);
     at("drawn", String::new());
     at("begin", String::new());
-    let head = ledger.begin("account", key, b"toy", &drawn).unwrap().head;
+    let head = ledger.begin_session("account", key, b"toy", &drawn).unwrap().head;
     at("begun", head.to_string());
     let mut shown = Vec::new();
     for ask in ASKS {
         at(ask, String::new());
-        let response = match ledger.answered("account", key, ask).unwrap() {
+        let response = match ledger.stored_answer("account", key, ask).unwrap() {
             Some(answer) => answer.response,
             None => ask_once(ledger, key, ask, ask == ASKS[1], &mut random).unwrap().response,
         };
@@ -71,21 +72,21 @@ fn ask_once(
     ask: &str,
     last: bool,
     random: &mut Random,
-) -> Result<Answer, LedgerError> {
+) -> Result<SessionAnswer, LedgerError> {
     let session = ledger.session("account", key)?.unwrap();
     let Some(secret) = &session.state else { panic!("the session is over") };
     let threshold = u64::from_be_bytes(secret.bytes()[32..].try_into().unwrap());
     let response = format!("{threshold:016x} {ask} {:016x}", random.bits());
     let state = &state(threshold, random);
     let new = NewAnswer { state, ..new_answer(ask, session.answered, &response, last) };
-    Ok(ledger.answer("account", key, &new)?.answer)
+    Ok(ledger.store_answer("account", key, &new)?.answer)
 }
 
 /// A ledger with a session that has begun.
 fn begun(place: &Place) -> Ledger {
     let mut ledger = with_account(place, "1");
     reserve(&mut ledger, "s").unwrap();
-    ledger.begin("account", "s", b"toy", &[1; 32]).unwrap();
+    ledger.begin_session("account", "s", b"toy", &[1; 32]).unwrap();
     ledger
 }
 
@@ -96,14 +97,14 @@ fn one_debit_pays_for_all_answers_and_each_is_shown_as_it_was_stored() {
         let first = reserve(&mut ledger, "s").unwrap();
         assert_eq!(first.charge.unwrap().main, amount("0.1"));
         assert_eq!(ledger.session("account", "s").unwrap(), None);
-        let session = ledger.begin("account", "s", b"toy", &[1; 32]).unwrap();
+        let session = ledger.begin_session("account", "s", b"toy", &[1; 32]).unwrap();
         assert_eq!((session.answered, session.ended), (0, None));
         // Nothing is drawn twice: what was stored first stays.
-        let again = ledger.begin("account", "s", b"toy", &[2; 32]).unwrap();
+        let again = ledger.begin_session("account", "s", b"toy", &[2; 32]).unwrap();
         assert_eq!((again.state.unwrap().bytes(), again.begun), (&[1; 32][..], session.begun));
         for (index, text) in ["one", "two", "three"].into_iter().enumerate() {
             let new = new_answer(text, index as u64, text, text == "three");
-            let stored = ledger.answer("account", "s", &new).unwrap();
+            let stored = ledger.store_answer("account", "s", &new).unwrap();
             assert_eq!(
                 (stored.answer.response.as_slice(), stored.repeated),
                 (text.as_bytes(), false)
@@ -114,12 +115,13 @@ fn one_debit_pays_for_all_answers_and_each_is_shown_as_it_was_stored() {
         assert_eq!((over.answered, over.state, over.ended.is_some()), (3, None, true));
         // A retry gets the same bytes, over or not.
         let head = ledger.head().unwrap();
-        let again =
-            ledger.answer("account", "s", &new_answer("one", 0, "another draw", false)).unwrap();
+        let again = ledger
+            .store_answer("account", "s", &new_answer("one", 0, "another draw", false))
+            .unwrap();
         assert_eq!((again.answer.response.as_slice(), again.repeated), (&b"one"[..], true));
-        let shown = ledger.answered("account", "s", "two").unwrap().unwrap();
+        let shown = ledger.stored_answer("account", "s", "two").unwrap().unwrap();
         assert_eq!((shown.response.as_slice(), shown.number), (&b"two"[..], 2));
-        assert_eq!(ledger.answered("account", "s", "four").unwrap(), None);
+        assert_eq!(ledger.stored_answer("account", "s", "four").unwrap(), None);
         assert_eq!(reserve(&mut ledger, "s").unwrap().charge, None);
         assert_eq!(ledger.head().unwrap(), head);
         assert_eq!(ledger.status(Some("account")).unwrap().accounts[0].charges, 1);
@@ -132,12 +134,12 @@ fn one_debit_pays_for_all_answers_and_each_is_shown_as_it_was_stored() {
 fn what_does_not_follow_is_not_stored() {
     for place in Place::all() {
         let mut ledger = begun(&place);
-        ledger.answer("account", "s", &new_answer("one", 0, "one", false)).unwrap();
+        ledger.store_answer("account", "s", &new_answer("one", 0, "one", false)).unwrap();
         let head = ledger.head().unwrap();
-        let mut no = |new: &NewAnswer<'_>| ledger.answer("account", "s", new).unwrap_err();
+        let mut no = |new: &NewAnswer<'_>| ledger.store_answer("account", "s", new).unwrap_err();
         // From a state that is not the newest: somebody else answered in between.
         for after in [0, 2, u64::MAX] {
-            let moved = LedgerError::Moved { key: "s".to_owned(), answered: 1 };
+            let moved = LedgerError::SessionAdvanced { key: "s".to_owned(), answered: 1 };
             assert_eq!(no(&new_answer("two", after, "two", false)), moved);
         }
         // The name of a question stands for that question.
@@ -146,18 +148,19 @@ fn what_does_not_follow_is_not_stored() {
         assert_eq!(no(&other), LedgerError::KeyInUse { key: "one".to_owned() });
         let short = NewAnswer { state: &[7; 31], ..new_answer("two", 1, "two", false) };
         assert_eq!(no(&short).to_string(), "the state has 31 bytes; legal: 32 to 1048576");
-        let long = vec![0; MOST_RESPONSE + 1];
+        let long = vec![0; MAX_RESPONSE_BYTES + 1];
         let long = NewAnswer { response: &long, ..new_answer("two", 1, "two", false) };
         assert!(matches!(no(&long), LedgerError::Length { what: "response", .. }));
         assert!(matches!(no(&new_answer("", 1, "two", false)), LedgerError::Name { .. }));
-        let error = ledger.begin("account", "s", b"another toy", &[1; 32]).unwrap_err();
+        let error = ledger.begin_session("account", "s", b"another toy", &[1; 32]).unwrap_err();
         assert_eq!(error, LedgerError::KeyInUse { key: "s".to_owned() });
         assert_eq!(ledger.head().unwrap(), head);
-        ledger.end("account", "s").unwrap();
-        let head = ledger.end("account", "s").unwrap();
-        let over = ledger.answer("account", "s", &new_answer("two", 1, "two", false)).unwrap_err();
-        assert_eq!(over, LedgerError::Over { key: "s".to_owned() });
-        assert_eq!(ledger.begin("account", "s", b"toy", &[1; 32]).unwrap().state, None);
+        ledger.end_session("account", "s").unwrap();
+        let head = ledger.end_session("account", "s").unwrap();
+        let over =
+            ledger.store_answer("account", "s", &new_answer("two", 1, "two", false)).unwrap_err();
+        assert_eq!(over, LedgerError::SessionEnded { key: "s".to_owned() });
+        assert_eq!(ledger.begin_session("account", "s", b"toy", &[1; 32]).unwrap().state, None);
         assert_eq!(ledger.head().unwrap(), head);
         assert_sound(&mut ledger);
     }
@@ -179,7 +182,7 @@ fn a_session_is_no_single_release_and_a_release_no_session() {
         }
         let errors = [
             ledger.commit("account", "s", b"42").unwrap_err(),
-            ledger.begin("account", "r", b"toy", &[1; 32]).unwrap_err(),
+            ledger.begin_session("account", "r", b"toy", &[1; 32]).unwrap_err(),
             ledger.session("account", "r").unwrap_err(),
             ledger.session_status("account", "r").unwrap_err(),
         ];
@@ -189,9 +192,11 @@ fn a_session_is_no_single_release_and_a_release_no_session() {
         reserve(&mut ledger, "unbegun").unwrap();
         for key in ["r", "unbegun", "nobody"] {
             let errors = [
-                ledger.answer("account", key, &new_answer("one", 0, "one", false)).unwrap_err(),
-                ledger.answered("account", key, "one").unwrap_err(),
-                ledger.end("account", key).unwrap_err(),
+                ledger
+                    .store_answer("account", key, &new_answer("one", 0, "one", false))
+                    .unwrap_err(),
+                ledger.stored_answer("account", key, "one").unwrap_err(),
+                ledger.end_session("account", key).unwrap_err(),
             ];
             for error in errors {
                 assert!(error.to_string().starts_with("there is no session"), "{error}");
@@ -207,13 +212,13 @@ fn a_session_is_no_single_release_and_a_release_no_session() {
 fn sessions_are_paid_for_by_slots_and_quotas_like_releases() {
     for place in Place::all() {
         let mut ledger = Ledger::init(&place.url()).unwrap();
-        ledger.dataset("d", add_remove(), &budget(Kind::Sums, "9", "1e-3")).unwrap();
+        ledger.add_dataset("d", add_remove(), &budget(FilterKind::Sums, "9", "1e-3")).unwrap();
         let slots = plan(
             r#"{"delta":0,"release":[{"name":"gate","mechanism":"sparse-vector",
                 "epsilon_threshold":0.5,"epsilon_queries":0.5,"count":3}]}"#,
         );
         ledger.open_account("plan", "d", &NewAccount::Plan(slots, None)).unwrap();
-        ledger.quota("plan", "ann", &NewQuota::Releases(1)).unwrap();
+        ledger.add_quota("plan", "ann", &NewQuota::Releases(1)).unwrap();
         let gate = slot("gate", 1);
         let by = |key, analyst| Request {
             analyst: Some(analyst),
@@ -223,9 +228,9 @@ fn sessions_are_paid_for_by_slots_and_quotas_like_releases() {
         ledger.reserve(&by("a", "ann")).unwrap();
         let refusal = refused(ledger.reserve(&by("b", "ann")));
         assert!(refusal.starts_with("refused by the quota of \"ann\""), "{refusal}");
-        ledger.begin("plan", "a", b"gate", &[1; 32]).unwrap();
-        ledger.answer("plan", "a", &new_answer("one", 0, "below", false)).unwrap();
-        ledger.answer("plan", "a", &new_answer("two", 1, "above", true)).unwrap();
+        ledger.begin_session("plan", "a", b"gate", &[1; 32]).unwrap();
+        ledger.store_answer("plan", "a", &new_answer("one", 0, "below", false)).unwrap();
+        ledger.store_answer("plan", "a", &new_answer("two", 1, "above", true)).unwrap();
         let status = ledger.status(Some("plan")).unwrap().accounts.remove(0);
         assert_eq!((status.slots[0].used, status.quotas[0].releases), (1, 1));
         assert_sound(&mut ledger);
@@ -239,13 +244,13 @@ fn a_state_is_told_to_nobody() {
         let mut ledger = with_account(&place, "1");
         reserve(&mut ledger, "s").unwrap();
         let [first, second] = ["first secret ", "second secret "].map(|text| text.repeat(4));
-        let session = ledger.begin("account", "s", b"toy", first.as_bytes()).unwrap();
+        let session = ledger.begin_session("account", "s", b"toy", first.as_bytes()).unwrap();
         let new = NewAnswer { state: second.as_bytes(), ..new_answer("one", 0, "plain", false) };
-        let answered = ledger.answer("account", "s", &new).unwrap();
+        let answered = ledger.store_answer("account", "s", &new).unwrap();
         let mut told = vec![
             format!("{session:?} {session:#?} {:?}", ledger.session("account", "s").unwrap()),
             format!("{new:?} {new:#?} {answered:?}"),
-            format!("{:?}", ledger.answered("account", "s", "one").unwrap()),
+            format!("{:?}", ledger.stored_answer("account", "s", "one").unwrap()),
         ];
         ledger.history(None, None, |entry| told.push(format!("{entry:?}"))).unwrap();
         told.extend(exported(&mut ledger).iter().map(|part| format!("{part:?}")));
@@ -255,8 +260,9 @@ fn a_state_is_told_to_nobody() {
         told.push(ledger.responses(None, None).unwrap().json().unwrap());
         told.push(ledger.session_status("account", "s").unwrap().json().unwrap());
         // Errors too: a state in the place of the session's own, and one that does not follow.
-        let moved = ledger.answer("account", "s", &NewAnswer { ask: "two", ..new }).unwrap_err();
-        let other = ledger.begin("account", "s", b"other", first.as_bytes()).unwrap_err();
+        let moved =
+            ledger.store_answer("account", "s", &NewAnswer { ask: "two", ..new }).unwrap_err();
+        let other = ledger.begin_session("account", "s", b"other", first.as_bytes()).unwrap_err();
         told.push(format!("{moved} {moved:?} {other} {other:?}"));
         // Every table but that of the secrets.
         let mut database = place.url().open(false).unwrap();
@@ -279,7 +285,7 @@ fn a_state_is_told_to_nobody() {
         // The test can see: the secret is where it should be.
         let rows = database.query("SELECT state FROM ledger_state", &[]).unwrap();
         assert_eq!(rows, [[Cell::from(second.as_bytes())]]);
-        ledger.end("account", "s").unwrap();
+        ledger.end_session("account", "s").unwrap();
         assert!(database.query("SELECT state FROM ledger_state", &[]).unwrap().is_empty());
     }
 }
@@ -294,18 +300,18 @@ fn a_history_that_breaks_the_rules_of_sessions_is_found() {
         ledger.commit("account", "r", b"42").unwrap();
     };
     let ended: Work = |ledger| {
-        ledger.answer("account", "s", &new_answer("one", 0, "one", true)).unwrap();
+        ledger.store_answer("account", "s", &new_answer("one", 0, "one", true)).unwrap();
         ledger.reserve(&Request::new("account", "r", &release("0.1"))).unwrap();
     };
     let two: Work = |ledger| {
-        ledger.answer("account", "s", &new_answer("one", 0, "one", false)).unwrap();
-        ledger.answer("account", "s", &new_answer("two", 1, "two", false)).unwrap();
+        ledger.store_answer("account", "s", &new_answer("one", 0, "one", false)).unwrap();
+        ledger.store_answer("account", "s", &new_answer("two", 1, "two", false)).unwrap();
     };
     let one: Work = |ledger| {
-        ledger.answer("account", "s", &new_answer("one", 0, "one", false)).unwrap();
+        ledger.store_answer("account", "s", &new_answer("one", 0, "one", false)).unwrap();
     };
     let ends: Work = |ledger| {
-        ledger.end("account", "s").unwrap();
+        ledger.end_session("account", "s").unwrap();
     };
     let body = |event: Event| event.body().unwrap();
     let (account, key) = (|| "account".to_owned(), || "s".to_owned());
@@ -337,16 +343,20 @@ fn a_history_that_breaks_the_rules_of_sessions_is_found() {
     };
     let mut unbegun = begin.replace("\"key\":\"s\"", "\"key\":\"r\"");
     for (work, forged, expected) in [
-        (plain, change("\"key\":\"r\"", "\"key\":\"s\""), "not used as one"),
-        (plain, put(&unbegun), "not used as one"),
+        (
+            plain,
+            change("\"key\":\"r\"", "\"key\":\"s\""),
+            "the key of a session was used for a single release",
+        ),
+        (plain, put(&unbegun), "the key of a session was used for a single release"),
         (plain, put(&begin), "the session was begun before"),
-        (ended, put(&late), "the session was over"),
-        (ended, put(&end), "the session was over"),
+        (ended, put(&late), "the session had ended"),
+        (ended, put(&end), "the session had ended"),
         (one, change("\"number\":1", "\"number\":2"), "answer 2 follows 0"),
         (two, change("\"number\":2", "\"number\":1"), "answer 1 follows 1"),
         (two, change("\"ask\":\"two\"", "\"ask\":\"one\""), "the question was answered before"),
         (two, change("\"ask\":\"two\"", "\"ask\":\"\""), "ask is \"\""),
-        (two, change("\"question\":\"", "\"question\":\"x"), "the question's digest is none"),
+        (two, change("\"question\":\"", "\"question\":\"x"), "the question's digest is not a hash"),
         (ends, change("\"key\":\"s\"", "\"key\":\"t\""), "the key was not reserved"),
     ] {
         let place = Place::sqlite();
@@ -369,11 +379,11 @@ fn a_history_that_breaks_the_rules_of_sessions_is_found() {
 fn every_change_to_a_stored_session_is_found() {
     for place in Place::all() {
         let mut ledger = begun(&place);
-        ledger.answer("account", "s", &new_answer("one", 0, "one", false)).unwrap();
-        ledger.answer("account", "s", &new_answer("two", 1, "two", false)).unwrap();
+        ledger.store_answer("account", "s", &new_answer("one", 0, "one", false)).unwrap();
+        ledger.store_answer("account", "s", &new_answer("two", 1, "two", false)).unwrap();
         reserve(&mut ledger, "over").unwrap();
-        ledger.begin("account", "over", b"toy", &[1; 32]).unwrap();
-        ledger.answer("account", "over", &new_answer("one", 0, "one", true)).unwrap();
+        ledger.begin_session("account", "over", b"toy", &[1; 32]).unwrap();
+        ledger.store_answer("account", "over", &new_answer("one", 0, "one", true)).unwrap();
         assert_sound(&mut ledger);
         let mut database = forge(&place);
         let copy = "(key, account, number, ask, question, entry, response) \
@@ -475,7 +485,7 @@ fn many_processes_hold_one_session() {
                 let [ask, bytes] = line.split(' ').collect::<Vec<_>>()[..] else {
                     panic!("{line}")
                 };
-                let stored = ledger.answered("account", "s", ask).unwrap().unwrap();
+                let stored = ledger.stored_answer("account", "s", ask).unwrap().unwrap();
                 assert_eq!(hex(&stored.response), bytes);
             }
             let answered = ledger.session("account", "s").unwrap().unwrap().answered;
@@ -499,9 +509,13 @@ pub(crate) fn ask_many(
         let response = loop {
             let session = ledger.session("account", key).unwrap().unwrap();
             let own = format!("{ask} {:x}", random.bits());
-            match ledger.answer("account", key, &new_answer(&ask, session.answered, &own, false)) {
+            match ledger.store_answer(
+                "account",
+                key,
+                &new_answer(&ask, session.answered, &own, false),
+            ) {
                 Ok(stored) => break stored.answer.response,
-                Err(LedgerError::Moved { .. }) => {}
+                Err(LedgerError::SessionAdvanced { .. }) => {}
                 Err(error) => panic!("{error}"),
             }
         };

@@ -2,8 +2,8 @@
 
 use counterpoint::{Adjacency, Relation};
 use counterpoint_budget::FilterError;
-use counterpoint_ledger::{Kind, Ledger, LedgerError, NewAccount, NewQuota, Request};
-use counterpoint_wire::ledger::{Asked, Openings};
+use counterpoint_ledger::{FilterKind, Ledger, LedgerError, NewAccount, NewQuota, Request};
+use counterpoint_wire::ledger::{Openings, ReleaseRequest};
 
 use crate::tamper::forge_last;
 use crate::{
@@ -17,15 +17,15 @@ const PLAN: &str = r#"{"delta": 1e-6, "release": [
 
 fn with_plan(place: &Place) -> Ledger {
     let mut ledger = Ledger::init(&place.url()).unwrap();
-    ledger.dataset("d", add_remove(), &budget(Kind::Sums, "9", "1e-3")).unwrap();
+    ledger.add_dataset("d", add_remove(), &budget(FilterKind::Sums, "9", "1e-3")).unwrap();
     ledger.open_account("plan", "d", &NewAccount::Plan(plan(PLAN), None)).unwrap();
     ledger
 }
 
 /// A slot, and what is run in it.
-fn runs(name: &str, count: u64, text: &str) -> Asked {
-    let Asked::Described(run) = described(text) else { panic!() };
-    Asked::Slot { name: name.to_owned(), count, run }
+fn runs(name: &str, count: u64, text: &str) -> ReleaseRequest {
+    let ReleaseRequest::Described(run) = described(text) else { panic!() };
+    ReleaseRequest::Slot { name: name.to_owned(), count, run }
 }
 
 fn openings(list: &[(&str, u64)]) -> Vec<Openings> {
@@ -109,7 +109,7 @@ fn a_history_that_breaks_the_rules_of_slots_is_found() {
 
     let place = Place::sqlite();
     let mut ledger = with_plan(&place);
-    ledger.open_in_slot("inner", "plan", "pay", &budget(Kind::Sums, "0.5", "0")).unwrap();
+    ledger.open_in_slot("inner", "plan", "pay", &budget(FilterKind::Sums, "0.5", "0")).unwrap();
     let problem = forged(&place, r#""0.5""#, r#""0.501""#);
     assert!(problem.contains("is not shown to be covered by"), "{problem}");
 
@@ -134,10 +134,20 @@ fn an_account_within_a_slot_promises_no_more_than_the_slot() {
         let spent = ledger.status(Some("d")).unwrap().accounts[0].spent.clone();
         // tanh(e/2) is at most 1 - exp(-1/20), the total variation of the Laplace pair, up to
         // e = 0.09762.
-        uncovered(ledger.open_in_slot("a", "plan", "ages", &budget(Kind::Sums, "0.0977", "0")));
-        ledger.open_in_slot("a", "plan", "ages", &budget(Kind::Sums, "0.0976", "0")).unwrap();
-        uncovered(ledger.open_in_slot("b", "plan", "pay", &budget(Kind::Sums, "0.5", "1e-9")));
-        ledger.open_in_slot("b", "plan", "pay", &budget(Kind::Sums, "0.5", "0")).unwrap();
+        uncovered(ledger.open_in_slot(
+            "a",
+            "plan",
+            "ages",
+            &budget(FilterKind::Sums, "0.0977", "0"),
+        ));
+        ledger.open_in_slot("a", "plan", "ages", &budget(FilterKind::Sums, "0.0976", "0")).unwrap();
+        uncovered(ledger.open_in_slot(
+            "b",
+            "plan",
+            "pay",
+            &budget(FilterKind::Sums, "0.5", "1e-9"),
+        ));
+        ledger.open_in_slot("b", "plan", "pay", &budget(FilterKind::Sums, "0.5", "0")).unwrap();
         assert_eq!((used(&mut ledger, "ages"), used(&mut ledger, "pay")), ((1, 5), (1, 2)));
         // What is asked there is adaptive, and costs neither the plan nor the data set.
         for (key, epsilon) in [("1", "0.3"), ("2", "0.2")] {
@@ -145,12 +155,12 @@ fn an_account_within_a_slot_promises_no_more_than_the_slot() {
         }
         refused(ledger.reserve(&Request::new("b", "3", &release("0.0001"))));
         assert_eq!(ledger.status(Some("d")).unwrap().accounts[0].spent, spent);
-        ledger.open_in_slot("c", "plan", "pay", &budget(Kind::Sums, "0.1", "0")).unwrap();
-        refused(ledger.open_in_slot("e", "plan", "pay", &budget(Kind::Sums, "0.1", "0")));
+        ledger.open_in_slot("c", "plan", "pay", &budget(FilterKind::Sums, "0.1", "0")).unwrap();
+        refused(ledger.open_in_slot("e", "plan", "pay", &budget(FilterKind::Sums, "0.1", "0")));
         let head = ledger.head().unwrap();
-        let small = budget(Kind::Sums, "0.01", "0");
+        let small = budget(FilterKind::Sums, "0.01", "0");
         for (account, within, name, start) in [
-            ("c", "plan", "ages", "account \"c\" is there already"),
+            ("c", "plan", "ages", "account \"c\" exists already"),
             ("f", "plan", "wages", "there is no slot \"wages\""),
             ("f", "d", "ages", "\"d\" is a data set"),
             ("f", "b", "ages", "\"b\" is an open account; legal: a plan account"),
@@ -192,7 +202,7 @@ fn slots_are_cut_anew_only_where_the_old_dominate() {
         refused(ledger.recut("plan", &one, &parts("0.1", "0.1")));
         let error = ledger.recut("plan", &openings(&[("ages", 3)]), &parts("0.01", "0.01"));
         let error = error.unwrap_err().to_string();
-        assert!(error.starts_with("slot \"x\" is there already"), "{error}");
+        assert!(error.starts_with("slot \"x\" exists already"), "{error}");
         for bad in [vec![], openings(&[("ages", 0)]), openings(&[("ages", 1), ("ages", 1)])] {
             let error = ledger.recut("plan", &bad, &parts("0.01", "0.01")).unwrap_err();
             assert!(error.to_string().ends_with("each with a count from 1"), "{error}");
@@ -206,9 +216,9 @@ fn slots_are_cut_anew_only_where_the_old_dominate() {
 fn slots_that_are_shared_out_are_left_as_they_are() {
     let place = Place::sqlite();
     let mut ledger = with_plan(&place);
-    ledger.quota("plan", "ann", &NewQuota::Releases(3)).unwrap();
+    ledger.add_quota("plan", "ann", &NewQuota::Releases(3)).unwrap();
     let into = plan(r#"{"release":[{"mechanism":"approx-dp","epsilon":0.1}]}"#);
-    let small = budget(Kind::Sums, "0.01", "0");
+    let small = budget(FilterKind::Sums, "0.01", "0");
     for error in [
         ledger.recut("plan", &openings(&[("pay", 1)]), &into).unwrap_err(),
         ledger.open_in_slot("a", "plan", "pay", &small).unwrap_err(),
@@ -227,7 +237,7 @@ const PARTS: &str = r#"{"delta": 0, "release": [
 /// Slots about two parts of the data, and about all of it.
 fn with_parts(place: &Place) -> Ledger {
     let mut ledger = Ledger::init(&place.url()).unwrap();
-    ledger.dataset("d", add_remove(), &budget(Kind::Sums, "3.1", "0")).unwrap();
+    ledger.add_dataset("d", add_remove(), &budget(FilterKind::Sums, "3.1", "0")).unwrap();
     ledger.open_account("plan", "d", &NewAccount::Plan(plan(PARTS), None)).unwrap();
     ledger
 }
@@ -244,7 +254,7 @@ fn about(part: Option<&str>, epsilon: &str) -> String {
 fn an_account_within_a_slot_is_about_the_slots_part_of_the_data() {
     for place in Place::all() {
         let mut ledger = with_parts(&place);
-        let one = budget(Kind::Sums, "1", "0");
+        let one = budget(FilterKind::Sums, "1", "0");
         for part in ["a", "b"] {
             ledger.open_in_slot(&format!("in-{part}"), "plan", part, &one).unwrap();
         }
@@ -276,7 +286,9 @@ fn an_account_within_a_slot_is_about_the_slots_part_of_the_data() {
             assert_eq!((status.part.as_deref(), status.slot.as_deref()), (Some(part), Some(part)));
         }
         // An account about all of the data is charged for any part as for all of it.
-        ledger.open_in_slot("in-all", "plan", "all", &budget(Kind::Sums, "0.5", "0")).unwrap();
+        ledger
+            .open_in_slot("in-all", "plan", "all", &budget(FilterKind::Sums, "0.5", "0"))
+            .unwrap();
         for (key, part) in [("1", Some("a")), ("2", Some("b")), ("3", None)] {
             let asked = described(&about(part, "0.1"));
             ledger.reserve(&Request::new("in-all", key, &asked)).unwrap();
@@ -303,7 +315,7 @@ fn what_runs_in_a_slot_or_is_cut_from_it_is_about_its_part() {
         let into = about(Some("b"), "0.5").replace('{', r#"{"name":"half","count":2,"#);
         let into = plan(&format!(r#"{{"release":[{into}]}}"#));
         ledger.recut("plan", &openings(&[("b", 1)]), &into).unwrap();
-        ledger.open_in_slot("in", "plan", "half", &budget(Kind::Sums, "0.5", "0")).unwrap();
+        ledger.open_in_slot("in", "plan", "half", &budget(FilterKind::Sums, "0.5", "0")).unwrap();
         let other = described(&about(Some("a"), "0.1"));
         assert!(ledger.reserve(&Request::new("in", "k", &other)).is_err());
         assert_sound(&mut ledger);
@@ -312,7 +324,7 @@ fn what_runs_in_a_slot_or_is_cut_from_it_is_about_its_part() {
 
 #[test]
 fn a_history_that_mixes_up_parts_is_found() {
-    let one = || budget(Kind::Sums, "1", "0");
+    let one = || budget(FilterKind::Sums, "1", "0");
     let place = Place::sqlite();
     let mut ledger = with_parts(&place);
     ledger.open_in_slot("in", "plan", "a", &one()).unwrap();
@@ -362,7 +374,9 @@ fn a_slot_known_by_a_curve_covers_no_leak() {
             ] {
                 let Some(place) = place.another() else { return };
                 let mut ledger = Ledger::init(&place.url()).unwrap();
-                ledger.dataset("d", add_remove(), &budget(Kind::Sums, "99", "0.1")).unwrap();
+                ledger
+                    .add_dataset("d", add_remove(), &budget(FilterKind::Sums, "99", "0.1"))
+                    .unwrap();
                 let slots =
                     format!(r#"{{"delta":1e-6,"release":[{{"name":"s",{slot},"count":9}}]}}"#);
                 ledger.open_account("plan", "d", &NewAccount::Plan(plan(&slots), None)).unwrap();
@@ -370,7 +384,7 @@ fn a_slot_known_by_a_curve_covers_no_leak() {
                 let shame = format!(r#"{{"mechanism":"name-and-shame","delta":{leak}}}"#);
                 let asked = runs("s", 1, &shame);
                 uncovered(ledger.reserve(&Request::new("plan", "k", &asked)));
-                let sums = budget(Kind::Sums, "0", leak);
+                let sums = budget(FilterKind::Sums, "0", leak);
                 uncovered(ledger.open_in_slot("in", "plan", "s", &sums));
                 let into = plan(&format!(
                     r#"{{"release":[{{"mechanism":"approx-dp","epsilon":0.01,"delta":{leak}}}]}}"#
@@ -394,7 +408,7 @@ fn samples_of_a_fixed_size_are_refused_where_people_have_several_records() {
         for records in [1, 2, 5] {
             let relation = Relation::new(Adjacency::Replace, records).unwrap();
             let name = format!("data{records}");
-            ledger.dataset(&name, relation, &budget(Kind::Sums, "9", "0.5")).unwrap();
+            ledger.add_dataset(&name, relation, &budget(FilterKind::Sums, "9", "0.5")).unwrap();
             let mut open = |account: &str, text: &str| {
                 let new = NewAccount::Plan(plan(text), None);
                 ledger.open_account(&format!("{account}{records}"), &name, &new)
@@ -406,8 +420,8 @@ fn samples_of_a_fixed_size_are_refused_where_people_have_several_records() {
             }
             open("slot", slot).unwrap();
             // Nor by a run in the place of a guarantee.
-            let Asked::Described(run) = described(subset) else { panic!() };
-            let asked = Asked::Slot { name: "s".to_owned(), count: 1, run };
+            let ReleaseRequest::Described(run) = described(subset) else { panic!() };
+            let asked = ReleaseRequest::Slot { name: "s".to_owned(), count: 1, run };
             let account = format!("slot{records}");
             let outcome = ledger.reserve(&Request::new(&account, "k", &asked));
             assert_eq!(outcome.is_ok(), records == 1, "{outcome:?}");
@@ -425,8 +439,8 @@ fn parts_and_samples_are_refused_where_people_have_several_records() {
             Relation::new(Adjacency::AddRemove, 1).unwrap(),
             Relation::new(Adjacency::AddRemove, 10).unwrap(),
         );
-        ledger.dataset("one", one, &budget(Kind::Sums, "5", "0.5")).unwrap();
-        ledger.dataset("ten", ten, &budget(Kind::Sums, "5", "0.5")).unwrap();
+        ledger.add_dataset("one", one, &budget(FilterKind::Sums, "5", "0.5")).unwrap();
+        ledger.add_dataset("ten", ten, &budget(FilterKind::Sums, "5", "0.5")).unwrap();
         let parts = r#"{"delta":0,"release":[
             {"mechanism":"approx-dp","epsilon":1,"partition":"a"},
             {"mechanism":"approx-dp","epsilon":1,"partition":"b"}]}"#;
@@ -439,7 +453,7 @@ fn parts_and_samples_are_refused_where_people_have_several_records() {
                 let outcome = ledger.open_account(&format!("{dataset}{index}"), dataset, &new);
                 assert_eq!(outcome.is_ok(), dataset == "one" || index == 2, "{dataset} {text}");
             }
-            let open = NewAccount::Filter(budget(Kind::Sums, "1", "0"));
+            let open = NewAccount::Filter(budget(FilterKind::Sums, "1", "0"));
             ledger.open_account(&format!("{dataset}-open"), dataset, &open).unwrap();
             let account = format!("{dataset}-open");
             for (key, text) in
@@ -475,7 +489,7 @@ fn a_slot_may_consist_of_several_releases() {
         {"name": "c", "mechanism": "discrete-gaussian", "sigma": 10, "count": 2}]}"#;
     for place in Place::all() {
         let mut ledger = Ledger::init(&place.url()).unwrap();
-        ledger.dataset("d", add_remove(), &budget(Kind::Sums, "9", "1e-3")).unwrap();
+        ledger.add_dataset("d", add_remove(), &budget(FilterKind::Sums, "9", "1e-3")).unwrap();
         ledger.open_account("plan", "d", &NewAccount::Plan(plan(TOGETHER), None)).unwrap();
         ledger.open_account("same", "d", &NewAccount::Plan(plan(ONE_BY_ONE), None)).unwrap();
         // What is made together costs what it costs one by one.
@@ -485,11 +499,11 @@ fn a_slot_may_consist_of_several_releases() {
         assert_eq!(promise(&mut ledger, "plan"), promise(&mut ledger, "same"));
         let run = |name: &str, count: u64, list: &[&str]| {
             let one = |text: &&str| match described(text) {
-                Asked::Described(run) => run,
+                ReleaseRequest::Described(run) => run,
                 other => panic!("{other:?}"),
             };
             let run = list.iter().flat_map(one).collect();
-            Asked::Slot { name: name.to_owned(), count, run }
+            ReleaseRequest::Slot { name: name.to_owned(), count, run }
         };
         let (count, sum) = (
             r#"{"mechanism":"geometric","scale":20}"#,
@@ -511,7 +525,7 @@ fn a_slot_may_consist_of_several_releases() {
         }
         refused(ledger.reserve(&Request::new("plan", "x", &run("regions", 1, &[two]))));
         // No account is opened in it, and it is cut anew as a whole.
-        let filter = budget(Kind::Sums, "0.01", "0");
+        let filter = budget(FilterKind::Sums, "0.01", "0");
         let error = ledger.open_in_slot("within", "plan", "mean", &filter).unwrap_err();
         assert!(error.to_string().contains("several releases in the slot"), "{error}");
         let into = r#"{"release": [{"name": "new", "mechanism": "geometric", "scale": 20},
@@ -521,8 +535,9 @@ fn a_slot_may_consist_of_several_releases() {
         assert_sound(&mut ledger);
         // A described release is one.
         let asked = plan(TOGETHER).releases;
-        let error =
-            ledger.reserve(&Request::new("plan", "y", &Asked::Described(asked))).unwrap_err();
+        let error = ledger
+            .reserve(&Request::new("plan", "y", &ReleaseRequest::Described(asked)))
+            .unwrap_err();
         assert!(!matches!(error, LedgerError::Refused(_)), "{error}");
     }
 }

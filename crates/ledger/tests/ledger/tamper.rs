@@ -2,7 +2,7 @@
 
 use counterpoint_ledger::database::{Access, Cell, Database, DatabaseError, Dialect, Row};
 use counterpoint_ledger::{
-    Hash, Head, Kind, Ledger, LedgerError, NewAccount, NewAnswer, NewQuota, Request, Url,
+    FilterKind, Hash, Head, Ledger, LedgerError, NewAccount, NewAnswer, NewQuota, Request, Url,
 };
 use counterpoint_wire::ledger::Openings;
 
@@ -48,26 +48,26 @@ type Rows = Vec<Vec<Row>>;
 /// head.
 pub(crate) fn rich(place: &Place) -> (Option<Vec<u8>>, Head) {
     let mut ledger = Ledger::init(&place.url()).unwrap();
-    ledger.dataset("d", add_remove(), &budget(Kind::Sums, "9", "0.001")).unwrap();
-    ledger.dataset("e", replace(), &budget(Kind::Zcdp, "3", "1e-6")).unwrap();
+    ledger.add_dataset("d", add_remove(), &budget(FilterKind::Sums, "9", "0.001")).unwrap();
+    ledger.add_dataset("e", replace(), &budget(FilterKind::Zcdp, "3", "1e-6")).unwrap();
     let slots = r#"{"delta": 1e-7, "release": [
         {"name": "ages", "mechanism": "laplace", "scale": 10, "count": 5},
         {"name": "pay", "mechanism": "approx-dp", "epsilon": 0.5},
         {"name": "north", "mechanism": "approx-dp", "epsilon": 0.1, "partition": "north"}]}"#;
     ledger.open_account("plan", "d", &NewAccount::Plan(plan(slots), None)).unwrap();
     let open = |kind, epsilon| NewAccount::Filter(budget(kind, epsilon, "1e-6"));
-    ledger.open_account("sums", "d", &open(Kind::Sums, "1")).unwrap();
-    ledger.open_account("renyi", "d", &open(Kind::Renyi, "2")).unwrap();
+    ledger.open_account("sums", "d", &open(FilterKind::Sums, "1")).unwrap();
+    ledger.open_account("renyi", "d", &open(FilterKind::Renyi, "2")).unwrap();
     let pieces = r#"{"release": [{"name": "small", "mechanism": "approx-dp", "epsilon": 0.1,
         "count": 2}]}"#;
     let one = Openings { slot: "pay".to_owned(), count: 1 };
     ledger.recut("plan", &[one], &plan(pieces)).unwrap();
-    ledger.open_in_slot("inner", "plan", "small", &budget(Kind::Sums, "0.1", "0")).unwrap();
-    ledger.open_in_slot("part", "plan", "north", &budget(Kind::Sums, "0.1", "0")).unwrap();
+    ledger.open_in_slot("inner", "plan", "small", &budget(FilterKind::Sums, "0.1", "0")).unwrap();
+    ledger.open_in_slot("part", "plan", "north", &budget(FilterKind::Sums, "0.1", "0")).unwrap();
     ledger.close("part").unwrap();
     let share = NewQuota::Cost { epsilon: amount("0.5"), delta: amount("0") };
-    ledger.quota("sums", "ann", &share).unwrap();
-    ledger.quota("sums", "bob", &NewQuota::Share(amount("0.6"))).unwrap();
+    ledger.add_quota("sums", "ann", &share).unwrap();
+    ledger.add_quota("sums", "bob", &NewQuota::Share(amount("0.6"))).unwrap();
     let half = |ledger: &mut Ledger, tag: &str| {
         let gaussian = described(r#"{"mechanism":"gaussian","sigma":40}"#);
         let (ages, tenth, little) = (slot("ages", 2), release("0.1"), release("0.01"));
@@ -89,12 +89,12 @@ pub(crate) fn rich(place: &Place) -> (Option<Vec<u8>>, Head) {
         }
         let key = format!("session-{tag}");
         ledger.reserve(&Request { session: true, ..Request::new("renyi", &key, &tenth) }).unwrap();
-        ledger.begin("renyi", &key, b"toy", &[1; 40]).unwrap();
+        ledger.begin_session("renyi", &key, b"toy", &[1; 40]).unwrap();
         for (after, ask) in ["one", "two"].into_iter().enumerate() {
             let (response, state) = (format!("{ask} {tag}"), &[after as u8; 40]);
             let last = tag == "first" && ask == "two";
             let new = NewAnswer { state, ..new_answer(ask, after as u64, &response, last) };
-            ledger.answer("renyi", &key, &new).unwrap();
+            ledger.store_answer("renyi", &key, &new).unwrap();
         }
     };
     half(&mut ledger, "first");
@@ -428,7 +428,7 @@ fn an_account_that_was_exchanged_under_a_handle_pays_for_nothing() {
             pay(&mut ledger, "a").unwrap();
             run(&place, &format!("UPDATE ledger_account SET {change} WHERE name = 'account'"));
             let error = pay(&mut ledger, "b").unwrap_err();
-            let expected = "the account is not the one it was; legal: open the ledger again";
+            let expected = "the account's rule has changed; legal: open the ledger again";
             assert_eq!(error, LedgerError::Damaged(expected.to_owned()), "{change}");
         }
     }
@@ -454,7 +454,7 @@ fn a_capacity_that_was_lowered_under_a_handle_binds() {
 fn prices_are_not_mixed_up_between_accounts() {
     for place in Place::all() {
         let mut ledger = with_account(&place, "9");
-        let zcdp = NewAccount::Filter(budget(Kind::Zcdp, "3", "1e-6"));
+        let zcdp = NewAccount::Filter(budget(FilterKind::Zcdp, "3", "1e-6"));
         ledger.open_account("concentrated", "data", &zcdp).unwrap();
         let (asked, mut charged) = (release("0.5"), Vec::new());
         for (key, account) in

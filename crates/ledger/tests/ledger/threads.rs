@@ -61,11 +61,11 @@ fn a_pool_has_a_size_and_a_ledger() {
     let new = |size| Pool::new(&place.url(), &OpenOptions::default(), size).err();
     assert!(matches!(new(1), Some(LedgerError::Database(DatabaseError::Unusable(_)))));
     drop(with_account(&place, "1"));
-    for size in [0, Pool::MOST + 1] {
+    for size in [0, Pool::MAX_HANDLES + 1] {
         let problem = new(size).unwrap().to_string();
-        assert_eq!(problem, format!("a pool of {size} handles; legal: 1 to {}", Pool::MOST));
+        assert_eq!(problem, format!("a pool of {size} handles; legal: 1 to {}", Pool::MAX_HANDLES));
     }
-    assert!(new(1).is_none() && new(Pool::MOST).is_none());
+    assert!(new(1).is_none() && new(Pool::MAX_HANDLES).is_none());
 }
 
 /// Handles that stop are replaced once the ledger can be opened again.

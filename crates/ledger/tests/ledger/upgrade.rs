@@ -5,7 +5,7 @@ use counterpoint_ledger::{
     DatabaseError, Hash, Head, Ledger, LedgerError, OpenOptions, Pool, Request, Url,
 };
 use counterpoint_testing::run;
-use counterpoint_wire::ledger::{Asked, Described, Event};
+use counterpoint_wire::ledger::{Event, ReleaseRecord, ReleaseRequest};
 
 use crate::{Place, amount, new_answer, release};
 
@@ -91,7 +91,7 @@ fn an_upgrade_keeps_everything_and_a_backup_of_it() {
         let session = ledger.session("renyi", "session-second").unwrap().unwrap();
         assert_eq!((session.answered, session.state.unwrap().bytes()), (2, &[1; 40][..]));
         let new = new_answer("three", 2, "3", true);
-        ledger.answer("renyi", "session-second", &new).unwrap();
+        ledger.store_answer("renyi", "session-second", &new).unwrap();
         let (alias, tenth) = (Some(Hash::of(b"mine")), release("0.1"));
         let analyst = Some("ann");
         let request = Request { analyst, alias, ..Request::new("sums", "sums-ann-first", &tenth) };
@@ -158,7 +158,7 @@ fn what_was_charged_keeps_its_price() {
     let mut ledger = Ledger::open(&url).unwrap();
     // The same twice, before the upgrade and after it: in divergences a guarantee on a sample now costs less.
     let text = r#"{"epsilon":"2","mechanism":"approx-dp","rate":"0.1"}"#;
-    let asked = Asked::Described(vec![Described::read(text).unwrap()]);
+    let asked = ReleaseRequest::Described(vec![ReleaseRecord::read(text).unwrap()]);
     let mut charged = Vec::new();
     let mut note = |ledger: &mut Ledger| {
         ledger
@@ -176,8 +176,8 @@ fn what_was_charged_keeps_its_price() {
     assert!(now < then, "{now} {then}");
     // Slots have the pairs that were paid for.
     let paid = r#"{"epsilon":"0.49","mechanism":"approx-dp"}"#;
-    let run = vec![Described::read(paid).unwrap()];
-    let opening = Asked::Slot { name: "sampled".to_owned(), count: 1, run };
+    let run = vec![ReleaseRecord::read(paid).unwrap()];
+    let opening = ReleaseRequest::Slot { name: "sampled".to_owned(), count: 1, run };
     ledger.reserve(&Request::new("plan", "opened", &opening)).unwrap();
     let head = ledger.head().unwrap();
     assert_eq!(ledger.verify(Some(before)).unwrap().problem, None);

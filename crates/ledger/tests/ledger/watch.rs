@@ -63,8 +63,8 @@ impl<F: FnMut(Event<'_>) + Send> Database for Watched<F> {
         self.inner.copy(file, secrets)
     }
 
-    fn settle(&mut self) -> Result<(), DatabaseError> {
-        self.inner.settle()
+    fn wait_until_durable(&mut self) -> Result<(), DatabaseError> {
+        self.inner.wait_until_durable()
     }
 
     fn is_stopped(&self) -> bool {

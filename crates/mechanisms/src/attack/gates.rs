@@ -1,24 +1,25 @@
-//! Sparse vector and guess-and-check, exactly: the chances of every pattern of answers, summed over
-//! the noisy threshold, on each of two neighbours.
+//! Exact attacks on sparse vector and guess-and-check: the probabilities of every pattern of answers, summed over the
+//! noisy threshold, on both neighbours.
 
 use super::*;
 use crate::data::Data;
 use crate::error::Error;
 use crate::grid::Grid;
-use crate::interactive::{GuessAndCheck, Interactive, Protocol, Question, SparseVector};
+use crate::interactive::{
+    GuessAndCheck, InteractiveMechanism, Protocol, SessionQuery, SparseVector,
+};
 use crate::noise::Noise;
 
-/// What noise is added to for one question, on each of two neighbours: to tell above from below,
-/// and to give the value.
+/// The numbers that noise is added to for one query, on both neighbours: for the comparison, and for the value.
 #[derive(Clone, Debug)]
-struct Asked {
+struct QuestionDraws {
     told: [i128; 2],
     value: Option<[i128; 2]>,
 }
 
-/// A declared gate, and all that is drawn for it.
+/// The draws of a session: the threshold's level, and all noises.
 #[derive(Debug)]
-struct Gate {
+struct ThresholdDraws {
     answers: u64,
     level: i128,
     threshold: Noise,
@@ -27,7 +28,7 @@ struct Gate {
 }
 
 fn scale(noise: &Noise) -> f64 {
-    let Shape::Laplace { scale } = &noise.shape else { panic!("{noise:?}") };
+    let NoiseShape::Laplace { scale } = &noise.shape else { panic!("{noise:?}") };
     scale.to_f64().value()
 }
 
@@ -38,9 +39,9 @@ fn at_least(k: i128, scale: f64) -> f64 {
     if k >= 0 { tail(k) } else { 1.0 - tail(1 - k) }
 }
 
-impl Gate {
-    /// The largest loss over all patterns of answers that are not too rare to be computed.
-    fn loss(&self, asked: &[Asked]) -> f64 {
+impl ThresholdDraws {
+    /// The largest loss over all patterns of answers with a computable probability.
+    fn loss(&self, asked: &[QuestionDraws]) -> f64 {
         let wide = scale(&self.threshold);
         let far = (50.0 * wide).ceil() as i128;
         let masses: Vec<f64> = (-far..=far).map(|t| (-(t.abs() as f64) / wide).exp()).collect();
@@ -49,11 +50,11 @@ impl Gate {
         self.worst(asked, &[start.clone(), start], self.answers, 0.0, far)
     }
 
-    /// The same from here on: with chances so far for each threshold, on either neighbour, so many
-    /// answers above left, and what values have given away.
+    /// The largest loss from here on, given the probabilities so far for each threshold on both neighbours, the
+    /// remaining number of answers above, and the loss of earlier values.
     fn worst(
         &self,
-        asked: &[Asked],
+        asked: &[QuestionDraws],
         so_far: &[Vec<f64>; 2],
         left: u64,
         given: f64,
@@ -89,12 +90,12 @@ impl Gate {
     }
 }
 
-/// What is drawn for a gate when it begins and for one question, as seen.
+/// The observed draws at the beginning of a session and for one query.
 fn seen(
     protocol: &Protocol,
     data: &[Data; 2],
-    question: &Question,
-) -> Result<(Gate, Asked), Error> {
+    question: &SessionQuery,
+) -> Result<(ThresholdDraws, QuestionDraws), Error> {
     let (state, begun) = watch::with(&[0], || protocol.begin().unwrap());
     let draws = [0, 1].map(|side| {
         let ask = || protocol.answer(&data[side], &state, question);
@@ -104,36 +105,42 @@ fn seen(
     let [one, other] = draws;
     let (one, other) = (one?, other.expect("a refusal depends on the data"));
     let both = |draw: usize| match (&one.get(draw), &other.get(draw)) {
-        (Some(Seen::Added(one, noise)), Some(Seen::Added(other, same))) => {
+        (Some(Observation::Added(one, noise)), Some(Observation::Added(other, same))) => {
             assert_eq!(noise, same, "the noise depends on the data");
             Some(([*one, *other], noise.clone()))
         }
         (None, None) => None,
         _ => panic!("what is drawn depends on the data"),
     };
-    let [Seen::Added(level, threshold)] = begun.as_slice() else { panic!("{begun:?}") };
-    let redrawn = matches!(protocol.declared(), Interactive::SparseVector(gate) if gate.gate.is_redrawn())
-        || matches!(protocol.declared(), Interactive::GuessAndCheck(gate) if gate.gate.is_redrawn());
+    let [Observation::Added(level, threshold)] = begun.as_slice() else { panic!("{begun:?}") };
+    let redrawn = matches!(protocol.declared(), InteractiveMechanism::SparseVector(gate) if gate.parameters.is_redrawn())
+        || matches!(protocol.declared(), InteractiveMechanism::GuessAndCheck(gate) if gate.parameters.is_redrawn());
     let given = one.len() - usize::from(redrawn);
     if redrawn {
-        // The next threshold comes last: the same level, the same noise, whatever the data are.
+        // The next threshold is drawn last: the same level and noise, whatever the data are.
         assert_eq!(both(given), Some(([*level; 2], threshold.clone())));
     }
     let ((told, query), value) = (both(0).unwrap(), if given > 1 { both(1) } else { None });
     let (value, noise) = value.map_or((None, None), |(value, noise)| (Some(value), Some(noise)));
     let answers = match protocol.declared() {
         _ if redrawn => 1,
-        Interactive::SparseVector(sparse) => sparse.gate.answers(),
-        Interactive::GuessAndCheck(guess) => guess.gate.answers(),
-        Interactive::Sequence(_) => 0,
+        InteractiveMechanism::SparseVector(sparse) => sparse.parameters.answers(),
+        InteractiveMechanism::GuessAndCheck(guess) => guess.parameters.answers(),
+        InteractiveMechanism::Sequence(_) => 0,
     };
-    let gate = Gate { answers, level: *level, threshold: threshold.clone(), query, value: noise };
-    Ok((gate, Asked { told, value }))
+    let gate = ThresholdDraws {
+        answers,
+        level: *level,
+        threshold: threshold.clone(),
+        query,
+        value: noise,
+    };
+    Ok((gate, QuestionDraws { told, value }))
 }
 
 impl Asker {
-    /// A gate near zero, for queries of which the noise can be summed over one by one.
-    fn gate(&mut self) -> Interactive {
+    /// A session with a threshold near zero, whose noise can be summed over one by one.
+    fn gate(&mut self) -> InteractiveMechanism {
         let epsilon = self.random.log_uniform(0.2, 2.0);
         let (answers, level) = (self.random.between(1, 2), self.random.uniform(-3.0, 6.0));
         let (reach, grid) = self.random.of(&[(1.0, 0), (3.0, 0), (1.0, -1), (0.4, -2), (0.3, 0)]);
@@ -154,9 +161,8 @@ impl Asker {
         }
     }
 
-    /// Counts and sums, of which some move further than was declared; what is no number at all;
-    /// guesses near the truth.
-    fn gate_question(&mut self, declared: &Interactive) -> Question {
+    /// Counts and sums, some of which move further than declared; NaN bounds; guesses near the truth.
+    fn gate_question(&mut self, declared: &InteractiveMechanism) -> SessionQuery {
         let (low, high) = self.random.of(&[(0.5, 1.5), (1.5, 2.5), (-0.5, 2.5)]);
         let size = self.random.of(&[0.3, 0.4, 1.0, 3.0, 10.0]);
         let sum = self.random.of(&[
@@ -172,15 +178,15 @@ impl Asker {
             _ => Query::sum(Bounds::new(sum.0, sum.1).unwrap()),
         };
         match declared {
-            Interactive::GuessAndCheck(_) => {
-                Question::Check(query, self.random.uniform(-5.0, 15.0))
+            InteractiveMechanism::GuessAndCheck(_) => {
+                SessionQuery::Check(query, self.random.uniform(-5.0, 15.0))
             }
-            _ => Question::Above(query),
+            _ => SessionQuery::Above(query),
         }
     }
 }
 
-/// The largest share of the charge that was given away, and how often questions were answered.
+/// The largest share of the charge that was revealed, and the number of answered queries.
 fn search(tries: u64, seed: u64, under: fn(Relation, &mut Random) -> Relation) -> (f64, u64) {
     let mut asker = Asker::new(seed);
     let (mut most, mut answered) = (0.0_f64, 0);
@@ -194,20 +200,20 @@ fn search(tries: u64, seed: u64, under: fn(Relation, &mut Random) -> Relation) -
         let protocol = declared.under(made).unwrap();
         let near = [1.0, 2.0, 0.0, 10.0];
         let data = asker.neighbours(relation, &near).map(|values| Data::new(made, values));
-        let questions: Vec<Question> = (0..6).map(|_| asker.gate_question(&declared)).collect();
-        let answers: Vec<(Gate, Asked)> =
+        let questions: Vec<SessionQuery> = (0..6).map(|_| asker.gate_question(&declared)).collect();
+        let answers: Vec<(ThresholdDraws, QuestionDraws)> =
             questions.iter().filter_map(|one| seen(&protocol, &data, one).ok()).collect();
         let Some((gate, _)) = answers.first() else { continue };
         answered += answers.len() as u64;
-        // Of a round, where there are several: what is asked of one is told by one.
+        // The charge of one round, since the observed draws are those of one round.
         let rounds = protocol.releases()[0].count.get() as f64;
         let charge = charged(protocol.releases()).pure / rounds;
         for _ in 0..4 {
-            // One question over and over, then others.
+            // One query repeatedly, then another.
             let first = asker.random.below(answers.len() as u64) as usize;
             let other = asker.random.below(answers.len() as u64) as usize;
             let turns = asker.random.between(1, 4) as usize;
-            let asked: Vec<Asked> = std::iter::repeat_n(first, turns)
+            let asked: Vec<QuestionDraws> = std::iter::repeat_n(first, turns)
                 .chain([other])
                 .map(|place| answers[place].1.clone())
                 .collect();
@@ -233,7 +239,7 @@ fn a_gate_costs_three_epsilon_or_four_whatever_the_relation() {
             let grid = Grid::new(grid).unwrap();
             let sparse = SparseVector::new(0.3, 7, 1.0).unwrap().scaled(reach, grid).unwrap();
             let guess = GuessAndCheck::new(0.3, 7, 1.0).unwrap().scaled(reach, grid).unwrap();
-            let declared: [(Interactive, f64); 3] = [
+            let declared: [(InteractiveMechanism, f64); 3] = [
                 (sparse.clone().into(), 3.0),
                 (sparse.with_values().into(), 4.0),
                 (guess.into(), 4.0),
@@ -247,10 +253,11 @@ fn a_gate_costs_three_epsilon_or_four_whatever_the_relation() {
     }
 }
 
-/// Records ignored, or taken from the question.
+/// Wrong relations, which ignore the number of records or take it from the query.
 #[test]
 fn a_gate_that_is_not_under_the_datas_relation_is_found_out() {
-    let for_one = |relation: Relation, _: &mut Random| Relation::one(relation.adjacency());
+    let for_one =
+        |relation: Relation, _: &mut Random| Relation::single_record(relation.adjacency());
     let (most, _) = search(tries(2_000, 0.1), 3, for_one);
     assert!(most > 2.0, "{most}");
     let as_asked = |relation: Relation, random: &mut Random| {
@@ -260,13 +267,13 @@ fn a_gate_that_is_not_under_the_datas_relation_is_found_out() {
     assert!(most > 2.0, "{most}");
 }
 
-/// What used to be answered: values of a sparse vector scaled for ten, and a sum whose every record
-/// counts ten. On data of ten records a person it is refused, since it moves by a hundred.
+/// A sparse vector with values that is scaled for ten must not add records that each count ten: on data of ten records
+/// per person the query moves by a hundred and is refused.
 #[test]
 fn a_gate_on_data_of_ten_records_refuses_what_one_of_them_may_ask() {
     let sparse = SparseVector::new(0.5, 1, 50.0).unwrap().with_values();
-    let declared = Interactive::from(sparse.clone().scaled(10.0, Grid::WHOLE).unwrap());
-    let sum = Question::Above(Query::sum(Bounds::new(0.0, 10.0).unwrap()));
+    let declared = InteractiveMechanism::from(sparse.clone().scaled(10.0, Grid::WHOLE).unwrap());
+    let sum = SessionQuery::Above(Query::sum(Bounds::new(0.0, 10.0).unwrap()));
     let (one, ten) = (1, 10);
     let [one, ten] =
         [one, ten].map(|records| Relation::new(Adjacency::AddRemove, records).unwrap());
@@ -275,8 +282,8 @@ fn a_gate_on_data_of_ten_records_refuses_what_one_of_them_may_ask() {
     let (gate, asked) = seen(&wrong, &pair(one), &sum).unwrap();
     let (loss, charge) = (gate.loss(&[asked]), charged(wrong.releases()).pure);
     assert!((charge - 2.0).abs() < 1e-9 && loss > 5.8, "{loss} for {charge}");
-    // Scaled for ten in all, each record may count one.
-    let narrow = Interactive::from(sparse).under(ten).unwrap();
+    // Scaled for ten in total, each record may count one.
+    let narrow = InteractiveMechanism::from(sparse).under(ten).unwrap();
     assert_eq!(
         seen(&narrow, &pair(ten), &sum).unwrap_err(),
         Error::Sensitivity { asked: 100, declared: 10 }

@@ -1,9 +1,8 @@
-//! Attacks over neighbouring data *and* over what the asker may choose. Questions of every kind
-//! are drawn at random, near every edge; neighbours have people with none to as many records
-//! as allowed, of values that are extreme for the question. What noise is added to on each of
-//! two neighbours is seen where data meet chance, and the exact laws of the noise say how much
-//! that gives away: never more than is charged, and all of it where it should be. The same search
-//! finds out what would let the asker have a say in the relation.
+//! Attacks over neighbouring data *and* over everything that an analyst may choose. Queries of every kind are drawn at
+//! random, near every limit. Neighbours have people with none to all allowed records, of values that are extreme for
+//! the query. The numbers that noise is added to are recorded on both neighbours, and the exact laws of the noise give
+//! the privacy loss: never more than is charged, and all of it where possible. The same search detects measurements
+//! that let the analyst choose the relation.
 
 mod gates;
 mod groups;
@@ -12,17 +11,17 @@ mod moments;
 mod sessions;
 mod shared;
 
-use crate::noise::Shape;
-use crate::query::{Bounds, Query, Recipe};
+use crate::noise::NoiseShape;
+use crate::query::{Bounds, NoisyQuery, Query};
 use crate::reply::Reply;
-use crate::sample::watch::{self, Seen};
+use crate::sample::watch::{self, Observation};
 use counterpoint::{Adjacency, Mechanism, Relation, Release};
 use counterpoint_testing::{Random, tries};
 
-/// Losses are doubles here: so much is rounding.
+/// Losses are doubles here; this factor allows for rounding.
 const ROUNDING: f64 = 1.0 + 1e-12;
 
-/// What is given away, or charged: an epsilon for pure mechanisms, and a rho for Gaussian noise.
+/// A privacy loss or a charge: epsilon for pure mechanisms, and rho for Gaussian noise.
 #[derive(Clone, Copy, Debug, Default)]
 struct Loss {
     pure: f64,
@@ -34,21 +33,22 @@ impl Loss {
         Self { pure: self.pure + other.pure, rho: self.rho + other.rho }
     }
 
-    /// The larger of the two shares of what is charged.
+    /// The larger of the two ratios to the charge.
     fn share_of(self, charged: Self) -> f64 {
         let share = |loss: f64, charged: f64| if loss > 0.0 { loss / charged } else { 0.0 };
         share(self.pure, charged.pure).max(share(self.rho, charged.rho))
     }
 }
 
-/// What running on either side of a pair of neighbours gives away, and whether all that shows is
-/// hidden by noise: draws that are moved as far as the numbers they are added to give the
-/// same reply, bit by bit.
+/// The loss between runs on two neighbours; and true if noise hides all differences: shifting the draws by the
+/// differences of the numbers that they are added to gives the same reply, bit by bit.
 fn compare(noise: &[i128], run: impl Fn(usize) -> Reply) -> (Loss, bool) {
     let run = |side: usize, noise: &[i128]| watch::with(noise, || run(side));
     let ((reply, one), (_, other)) = (run(0, noise), run(1, noise));
     let draw = |(draw, noise): (usize, &i128)| match (one.get(draw), other.get(draw)) {
-        (Some(Seen::Added(one, _)), Some(Seen::Added(other, _))) => noise + one - other,
+        (Some(Observation::Added(one, _)), Some(Observation::Added(other, _))) => {
+            noise + one - other
+        }
         _ => *noise,
     };
     let moved: Vec<i128> = noise.iter().enumerate().map(draw).collect();
@@ -63,20 +63,20 @@ fn bits(reply: &Reply) -> Vec<u64> {
     }
 }
 
-/// What two neighbours' runs give away, all draws together, by the laws of the noise. The laws
-/// themselves, and how many draws there are, must not depend on the data.
-fn loss(one: &[Seen], other: &[Seen]) -> Loss {
+/// The loss between two neighbours' runs over all draws, by the laws of the noise. The laws and the number of draws
+/// must not depend on the data.
+fn loss(one: &[Observation], other: &[Observation]) -> Loss {
     assert_eq!(one.len(), other.len(), "the number of draws depends on the data");
     one.iter().zip(other).map(|pair| loss_of_draw(pair.0, pair.1)).fold(Loss::default(), Loss::and)
 }
 
-fn loss_of_draw(one: &Seen, other: &Seen) -> Loss {
+fn loss_of_draw(one: &Observation, other: &Observation) -> Loss {
     match (one, other) {
-        (Seen::Added(one, noise), Seen::Added(other, same)) => {
+        (Observation::Added(one, noise), Observation::Added(other, same)) => {
             assert_eq!(noise, same, "the noise depends on the data");
             moved(&noise.shape, one.abs_diff(*other) as f64)
         }
-        (Seen::Chosen(one, choice), Seen::Chosen(other, same)) => {
+        (Observation::Chosen(one, choice), Observation::Chosen(other, same)) => {
             assert_eq!(choice, same, "the choice depends on the data");
             let (one, other) = (chances(one, choice.scale()), chances(other, choice.scale()));
             let ratios = one.iter().zip(&other).map(|(one, other)| (one - other).abs());
@@ -86,23 +86,23 @@ fn loss_of_draw(one: &Seen, other: &Seen) -> Loss {
     }
 }
 
-/// What noise gives away of a number that is moved so far.
-fn moved(shape: &Shape, far: f64) -> Loss {
+/// The loss of noise on a number that moves by `far`.
+fn moved(shape: &NoiseShape, far: f64) -> Loss {
     match shape {
-        Shape::Laplace { scale } => Loss { pure: far / scale.to_f64().value(), rho: 0.0 },
-        Shape::Gaussian { sigma } => {
+        NoiseShape::Laplace { scale } => Loss { pure: far / scale.to_f64().value(), rho: 0.0 },
+        NoiseShape::Gaussian { sigma } => {
             let far = far / sigma.to_f64().value();
             Loss { pure: 0.0, rho: 0.5 * far * far }
         }
-        // So many levels lie between.
-        Shape::Staircase { inverse_epsilon, period, .. } => {
+        // The number of levels in between.
+        NoiseShape::Staircase { inverse_epsilon, period, .. } => {
             let levels = (far / *period as f64).ceil();
             Loss { pure: levels / inverse_epsilon.to_f64().value(), rho: 0.0 }
         }
     }
 }
 
-/// Logarithms of the chances of each score.
+/// The logarithm of the probability of each score.
 fn chances(scores: &[i64], scale: f64) -> Vec<f64> {
     let best = scores.iter().copied().max().unwrap_or(0);
     let energies: Vec<f64> = scores.iter().map(|score| (score - best) as f64 / scale).collect();
@@ -110,7 +110,7 @@ fn chances(scores: &[i64], scale: f64) -> Vec<f64> {
     energies.iter().map(|energy| energy - total).collect()
 }
 
-/// What releases are charged as: added up, which is exact at delta zero, and for rho.
+/// The total charge of releases: the sum of epsilons, which is exact at delta zero, and of rhos.
 fn charged(releases: &[Release]) -> Loss {
     let one = |release: &Release| {
         let pure = |epsilon: f64| Loss { pure: epsilon, rho: 0.0 };
@@ -147,7 +147,7 @@ fn charged(releases: &[Release]) -> Loss {
     releases.iter().map(one).fold(Loss::default(), Loss::and)
 }
 
-/// Whoever asks, and knows how to choose.
+/// A random analyst with random neighbouring data.
 struct Asker {
     random: Random,
 }
@@ -162,10 +162,10 @@ impl Asker {
         let many = if self.random.once_in(50) { 10_000 } else { 10 };
         let records = self.random.of(&[1, 1, 2, 3, many]);
         let relation = Relation::new(adjacency, records).unwrap();
-        if self.random.once_in(2) { relation.of_some() } else { relation }
+        if self.random.once_in(2) { relation.filtered() } else { relation }
     }
 
-    /// Around zero, on one side of it, and far away.
+    /// Bounds around zero, on one side of it, or far away.
     fn bounds(&mut self) -> Bounds {
         loop {
             let size = self.random.log_uniform(1e-6, 1e9);
@@ -210,7 +210,7 @@ impl Asker {
         }
     }
 
-    /// Few or many places from one end to the other.
+    /// Few or many places between the bounds, ends included.
     fn places(&mut self, bounds: Bounds, least: u64) -> Vec<f64> {
         let count = self.random.between(least, 30);
         let share = |place: u64| place as f64 / count as f64;
@@ -222,8 +222,8 @@ impl Asker {
         places
     }
 
-    /// A query answered in some way that suits it; the ends of what is legal included.
-    fn recipe(&mut self) -> Recipe {
+    /// A query with a suitable kind of noise, legal extremes included.
+    fn noisy_query(&mut self) -> NoisyQuery {
         let query = self.query();
         let epsilon = match self.random.below(8) {
             0 => self.random.of(&[2.0_f64.powi(-20), 2.0_f64.powi(-18), 500.0]),
@@ -233,23 +233,23 @@ impl Asker {
             0 => self.random.of(&[0.025, 1000.0]),
             _ => self.random.log_uniform(0.1, 100.0),
         };
-        let recipe = match self.random.below(3) {
+        let noisy_query = match self.random.below(3) {
             0 => query.laplace(epsilon),
             1 => query.gaussian(multiplier),
             _ => query.staircase(epsilon),
         };
-        // Ends that aim near give away the most of few rows.
+        // Ends that aim at a near rank reveal the most on few rows.
         let confidence = self.random.of(&[None, None, Some(0.001), Some(0.95)]);
         let choice = |epsilon: f64| match confidence {
             Some(confidence) => query.exponential_interval(epsilon, confidence),
             None => query.exponential(epsilon),
         };
-        // Of four shares, with ends.
+        // The larger epsilon is legal for four shares with ends.
         let least = |_| choice(epsilon).or_else(|_| choice(12.0 * epsilon));
-        recipe.or_else(least).unwrap()
+        noisy_query.or_else(least).unwrap()
     }
 
-    /// A value that is extreme for some question, or for floating point, or any at all.
+    /// A value that is extreme for a query or for floating point, or a random one.
     fn value(&mut self, near: &[f64]) -> f64 {
         let nasty = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, f64::MAX, f64::MIN, 5e-324];
         match self.random.below(5) {
@@ -263,8 +263,8 @@ impl Asker {
         }
     }
 
-    /// What one person has: nothing, or all that is allowed of one value or of many. Exactly
-    /// one record where there is one for one.
+    /// The records of one person: none, some, or as many as allowed, equal or different. Exactly one record if the
+    /// relation replaces one record by one.
     fn person(&mut self, relation: Relation, near: &[f64]) -> Vec<f64> {
         let most = relation.records();
         let count = match self.random.below(4) {
@@ -278,7 +278,7 @@ impl Asker {
         (0..count).map(|_| if same { one } else { self.value(near) }).collect()
     }
 
-    /// Two lists that differ by one person, the second in another order.
+    /// Two lists that differ in one person, the second in another order.
     fn neighbours(&mut self, relation: Relation, near: &[f64]) -> [Vec<f64>; 2] {
         let shared: Vec<f64> = (0..self.random.below(6)).map(|_| self.value(near)).collect();
         let first = self.person(relation, near);
@@ -293,7 +293,7 @@ impl Asker {
         if self.random.once_in(2) { [first, second] } else { [second, first] }
     }
 
-    /// Draws of every size, for as many as there are in a table.
+    /// Draws of every size, for as many numbers as a table has.
     fn noise(&mut self) -> Vec<i128> {
         let draw = |random: &mut Random| {
             let size = i128::from(random.bits() >> random.below(64));
@@ -303,18 +303,26 @@ impl Asker {
     }
 }
 
-/// The numbers that a query turns on.
+/// The numbers at which a query's summands change behaviour.
 fn turning(query: &Query) -> Vec<f64> {
-    use crate::query::Kind;
+    use crate::query::QueryKind;
     let within = |bounds: &Bounds| vec![bounds.low(), bounds.high(), bounds.center()];
     match &query.kind {
-        Kind::Count(None) => Vec::new(),
-        Kind::Count(Some(bounds)) | Kind::Sum(bounds) => within(bounds),
-        Kind::Mean(bounds) | Kind::Variance(bounds) | Kind::Proportion(bounds) => within(bounds),
-        Kind::Deviation(bounds) => within(bounds),
-        Kind::Histogram(places) | Kind::Quantile { candidates: places, .. } => places.to_vec(),
-        Kind::Cumulative(places) | Kind::Quantiles { candidates: places, .. } => places.to_vec(),
-        // Tables have attacks of their own.
-        Kind::Covariance(..) | Kind::Correlation(..) | Kind::Regression { .. } => Vec::new(),
+        QueryKind::Count(None) => Vec::new(),
+        QueryKind::Count(Some(bounds)) | QueryKind::Sum(bounds) => within(bounds),
+        QueryKind::Mean(bounds) | QueryKind::Variance(bounds) | QueryKind::Proportion(bounds) => {
+            within(bounds)
+        }
+        QueryKind::Deviation(bounds) => within(bounds),
+        QueryKind::Histogram(places) | QueryKind::Quantile { candidates: places, .. } => {
+            places.to_vec()
+        }
+        QueryKind::Cumulative(places) | QueryKind::Quantiles { candidates: places, .. } => {
+            places.to_vec()
+        }
+        // Queries of several columns have attacks of their own.
+        QueryKind::Covariance(..) | QueryKind::Correlation(..) | QueryKind::Regression { .. } => {
+            Vec::new()
+        }
     }
 }

@@ -1,36 +1,37 @@
-//! Sequences of measurements, asked for whatever has a declared price; and many of them side by
-//! side, on columns of one table.
+//! Sequences that are asked any query with a declared price; and many sequences side by side, on columns of one table.
 
 use super::*;
 use crate::data::Data;
 use crate::error::Error;
-use crate::interactive::{Concurrent, Interactive, Protocol, Question, Sequence, State};
-use crate::query::Kind;
+use crate::interactive::{
+    ConcurrentSessions, InteractiveMechanism, Protocol, Sequence, SessionQuery, State,
+};
+use crate::query::QueryKind;
 
 impl Asker {
-    /// Something that may have the same price: the same noise on a query like it.
-    fn like(&mut self, recipe: &Recipe) -> Recipe {
+    /// A noisy query that may have the same price: the same noise on a similar query.
+    fn like(&mut self, noisy_query: &NoisyQuery) -> NoisyQuery {
         let shift = self.random.of(&[0.0, 1.0, -1e12]);
-        let like = match (&recipe.query().kind, self.random.below(4)) {
+        let like = match (&noisy_query.query().kind, self.random.below(4)) {
             (_, 0) => self.query(),
-            (Kind::Count(_), _) => Query::count_within(self.bounds()),
-            (Kind::Histogram(_), _) => self.histogram(),
-            (Kind::Sum(bounds), 1) => Query::mean(*bounds),
-            (Kind::Mean(bounds), 1) => Query::sum(*bounds),
-            (Kind::Sum(bounds), _) => Query::sum(mirrored(bounds, shift)),
-            (Kind::Mean(bounds), _) => Query::mean(mirrored(bounds, shift)),
-            (Kind::Variance(bounds), _) => Query::variance(mirrored(bounds, shift)),
-            (Kind::Quantile { .. } | Kind::Quantiles { .. }, _) => self.query(),
-            (Kind::Deviation(bounds), _) => Query::deviation(mirrored(bounds, shift)),
-            (Kind::Covariance(..) | Kind::Correlation(..), _) => self.query(),
-            (Kind::Regression { .. }, _) => self.query(),
-            (Kind::Proportion(bounds), _) => Query::proportion(mirrored(bounds, shift)),
-            (Kind::Cumulative(_), _) => {
+            (QueryKind::Count(_), _) => Query::count_within(self.bounds()),
+            (QueryKind::Histogram(_), _) => self.histogram(),
+            (QueryKind::Sum(bounds), 1) => Query::mean(*bounds),
+            (QueryKind::Mean(bounds), 1) => Query::sum(*bounds),
+            (QueryKind::Sum(bounds), _) => Query::sum(mirrored(bounds, shift)),
+            (QueryKind::Mean(bounds), _) => Query::mean(mirrored(bounds, shift)),
+            (QueryKind::Variance(bounds), _) => Query::variance(mirrored(bounds, shift)),
+            (QueryKind::Quantile { .. } | QueryKind::Quantiles { .. }, _) => self.query(),
+            (QueryKind::Deviation(bounds), _) => Query::deviation(mirrored(bounds, shift)),
+            (QueryKind::Covariance(..) | QueryKind::Correlation(..), _) => self.query(),
+            (QueryKind::Regression { .. }, _) => self.query(),
+            (QueryKind::Proportion(bounds), _) => Query::proportion(mirrored(bounds, shift)),
+            (QueryKind::Cumulative(_), _) => {
                 let bounds = self.bounds();
                 Query::cumulative(&self.places(bounds, 1)).unwrap()
             }
         };
-        Recipe::new(like, recipe.style()).unwrap_or_else(|_| recipe.clone())
+        NoisyQuery::new(like, noisy_query.style()).unwrap_or_else(|_| noisy_query.clone())
     }
 
     fn histogram(&mut self) -> Query {
@@ -38,12 +39,12 @@ impl Asker {
         Query::histogram(&self.places(bounds, 2)).unwrap()
     }
 
-    /// What was declared, something like it, or anything.
-    fn question(&mut self, declared: &[Recipe]) -> Recipe {
+    /// A declared query, a similar one, or a random one.
+    fn question(&mut self, declared: &[NoisyQuery]) -> NoisyQuery {
         let one = declared[self.random.below(declared.len() as u64) as usize].clone();
         match self.random.below(4) {
             0 => one,
-            1 => self.recipe(),
+            1 => self.noisy_query(),
             _ => self.like(&one),
         }
     }
@@ -53,13 +54,13 @@ fn mirrored(bounds: &Bounds, shift: f64) -> Bounds {
     Bounds::new(shift - bounds.high(), shift - bounds.low()).unwrap_or(*bounds)
 }
 
-/// Asks from a state, on both of a pair of neighbours: what that gives away, whether noise hides
-/// it all, and the state after it; or a refusal, which must be the same on both.
+/// Answers from a state on both neighbours: returns the loss, true if noise hides all differences, and the next state;
+/// or a refusal, which must be the same on both.
 fn ask(
     protocol: &Protocol,
     data: &[Data; 2],
     state: &State,
-    question: &Question,
+    question: &SessionQuery,
     noise: &[i128],
 ) -> Result<(Loss, bool, State), Error> {
     let answer = |side: usize| protocol.answer(&data[side], state, question);
@@ -73,57 +74,57 @@ fn ask(
     Ok((loss, is_hidden, next))
 }
 
-/// Questions are asked as long as any is answered: together they give away no more than the whole
-/// was charged for.
+/// Queries continue while any is answered: together they reveal no more than the charge for the whole session.
 #[test]
 fn a_sequence_gives_away_no_more_than_was_declared() {
     let mut asker = Asker::new(20_220_601);
     let (mut answered, mut others, mut most) = (0, 0, 0.0_f64);
     for _ in 0..tries(40_000, 0.04) {
         let relation = asker.relation();
-        let declared: Vec<Recipe> =
-            (0..asker.random.between(1, 4)).map(|_| asker.recipe()).collect();
-        let sequence = Interactive::from(Sequence::new(declared.clone()).unwrap());
+        let declared: Vec<NoisyQuery> =
+            (0..asker.random.between(1, 4)).map(|_| asker.noisy_query()).collect();
+        let sequence = InteractiveMechanism::from(Sequence::new(declared.clone()).unwrap());
         let Ok(protocol) = sequence.under(relation) else { continue };
-        let near: Vec<f64> = declared.iter().flat_map(|recipe| turning(recipe.query())).collect();
+        let near: Vec<f64> =
+            declared.iter().flat_map(|noisy_query| turning(noisy_query.query())).collect();
         let data = asker.neighbours(relation, &near).map(|values| Data::new(relation, values));
         let (mut state, mut total) = (protocol.begin().unwrap(), Loss::default());
         for _ in 0..12 {
-            let recipe = asker.question(&declared);
-            let (question, noise) = (Question::Measure(recipe.clone()), asker.noise());
+            let noisy_query = asker.question(&declared);
+            let (question, noise) = (SessionQuery::Measure(noisy_query.clone()), asker.noise());
             if let Ok((loss, is_hidden, next)) = ask(&protocol, &data, &state, &question, &noise) {
-                // What was asked is charged for the data's relation, and its price is struck off.
-                let price = recipe.under(relation).unwrap();
+                // The query is charged under the data's relation, and its price is removed from the list.
+                let price = noisy_query.under(relation).unwrap();
                 let [before, after] = [&state, &next].map(|state| left(&protocol, state));
                 assert!(loss.share_of(charged(price.releases())) <= ROUNDING);
                 let paid = charged(&before).pure - charged(&after).pure;
                 assert!((paid - charged(price.releases()).pure).abs() <= 1e-9 * (1.0 + paid));
-                assert!(is_hidden, "{recipe:?}");
+                assert!(is_hidden, "{noisy_query:?}");
                 (state, total) = (next, total.and(loss));
                 answered += 1;
-                others += u64::from(!declared.contains(&recipe));
+                others += u64::from(!declared.contains(&noisy_query));
             }
         }
         let share = total.share_of(charged(protocol.releases()));
         assert!(share <= ROUNDING, "{share} of {declared:?}");
         most = most.max(share);
     }
-    // Other questions than those declared have been answered, and full prices reached.
+    // Queries other than those declared were answered, and full prices were reached.
     assert!(answered > 1000 && others > 300 && most > 0.99, "{answered} {others} {most}");
 }
 
-/// The releases that are left.
+/// The unused releases.
 fn left(protocol: &Protocol, state: &State) -> Vec<Release> {
-    let Interactive::Sequence(sequence) = protocol.declared() else { return Vec::new() };
-    let slots = state.slots().into_iter().map(|slot| &sequence.recipes[slot]);
+    let InteractiveMechanism::Sequence(sequence) = protocol.declared() else { return Vec::new() };
+    let slots = state.slots().into_iter().map(|slot| &sequence.noisy_queries[slot]);
     slots.flat_map(|one| one.under(state.relation()).unwrap().releases().to_vec()).collect()
 }
 
-/// A session in which the asker says how many records a person has, as long as the price is right:
-/// what was asked gives away many times what is charged.
+/// A wrong session in which the analyst chooses the number of records as long as the price is right: returns the share
+/// of the charge that is revealed, which is many times one.
 fn as_asked(
-    declared: &Recipe,
-    asked: &Recipe,
+    declared: &NoisyQuery,
+    asked: &NoisyQuery,
     relation: Relation,
     records: u64,
     pair: [Vec<f64>; 2],
@@ -136,8 +137,8 @@ fn as_asked(
     loss(&one, &other).share_of(charged(price.releases()))
 }
 
-/// What used to be answered: declared for ten records, asked for fewer. It can no longer be
-/// written; on data of ten records the same questions are scaled, and charged, for ten.
+/// A session declared for ten records must not run a query that is scaled for fewer. Such a query can no longer be
+/// expressed: on data of ten records it is scaled, and charged, for ten.
 #[test]
 fn a_session_on_data_of_ten_records_answers_for_ten() {
     let ten = Relation::new(Adjacency::AddRemove, 10).unwrap();
@@ -145,41 +146,43 @@ fn a_session_on_data_of_ten_records_answers_for_ten() {
     let places: Vec<f64> = (0..=20).map(f64::from).collect();
     let quantile = Query::quantile((1, 2), &places).unwrap().exponential(1.0).unwrap();
     let (without, with) = (vec![9.5; 10], [[9.5; 10], [10.5; 10]].concat());
-    for (recipe, records, pair) in
+    for (noisy_query, records, pair) in
         [(histogram, 2, [vec![0.5; 10], Vec::new()]), (quantile, 1, [with, without])]
     {
-        let wrong = as_asked(&recipe, &recipe, ten, records, pair.clone());
+        let wrong = as_asked(&noisy_query, &noisy_query, ten, records, pair.clone());
         assert!(wrong > 4.5, "{wrong}");
-        let declared = Interactive::from(Sequence::new([recipe.clone()]).unwrap());
+        let declared = InteractiveMechanism::from(Sequence::new([noisy_query.clone()]).unwrap());
         let protocol = declared.under(ten).unwrap();
         let (state, data) = (protocol.begin().unwrap(), pair.map(|values| Data::new(ten, values)));
-        let question = Question::Measure(recipe);
+        let question = SessionQuery::Measure(noisy_query);
         let (loss, is_hidden, next) = ask(&protocol, &data, &state, &question, &[0; 30]).unwrap();
         let share = loss.share_of(charged(protocol.releases()));
         assert!(is_hidden && next.is_exhausted() && share > 0.5 && share <= ROUNDING, "{share}");
     }
 }
 
-/// Two columns of a table in which somebody has more rows than allowed: on neighbouring tables all
-/// sessions together keep to what was declared for all of them.
+/// Two columns of a table in which a person has more rows than allowed: on neighbouring tables all sessions together
+/// reveal no more than all declarations are charged.
 #[test]
 fn sessions_on_columns_of_one_table_keep_to_the_total() {
     let mut asker = Asker::new(20_230_601);
     let mut most = 0.0_f64;
     for _ in 0..tries(1_000, 0.08) {
         let relation = asker.relation();
-        let recipes = [asker.recipe(), asker.recipe()];
-        let near: Vec<f64> = recipes.iter().flat_map(|recipe| turning(recipe.query())).collect();
+        let noisy_queries = [asker.noisy_query(), asker.noisy_query()];
+        let near: Vec<f64> =
+            noisy_queries.iter().flat_map(|noisy_query| turning(noisy_query.query())).collect();
         let tables = neighbouring_tables(&mut asker, relation, &near);
-        let declared = recipes.clone().map(|recipe| Sequence::new([recipe]).unwrap().into());
+        let declared =
+            noisy_queries.clone().map(|noisy_query| Sequence::new([noisy_query]).unwrap().into());
         let [one, other] = tables.map(|columns| {
             let named = ["a", "b"].into_iter().zip(declared.clone()).zip(columns);
-            Concurrent::over(named.map(|((name, one), data)| (name, one, data)))
+            ConcurrentSessions::open_on_columns(named.map(|((name, one), data)| (name, one, data)))
         });
         let (Ok(one), Ok(other)) = (one, other) else { continue };
         let mut total = Loss::default();
-        for (name, recipe) in ["b", "a"].into_iter().zip(recipes.into_iter().rev()) {
-            let question = Question::Measure(recipe);
+        for (name, noisy_query) in ["b", "a"].into_iter().zip(noisy_queries.into_iter().rev()) {
+            let question = SessionQuery::Measure(noisy_query);
             let seen = [&one, &other].map(|all| {
                 let ask = || all.session(name).unwrap().ask(&question).unwrap();
                 watch::with(&[0], ask).1
@@ -193,7 +196,7 @@ fn sessions_on_columns_of_one_table_keep_to_the_total() {
     assert!(most > 0.99, "{most}");
 }
 
-/// Two columns each, of tables that differ in one person, who may have any number of rows.
+/// Two columns each of two tables that differ in one person, who may have any number of rows.
 fn neighbouring_tables(asker: &mut Asker, relation: Relation, near: &[f64]) -> [Vec<Data>; 2] {
     let rows = |asker: &mut Asker, count: u64| {
         let column = |asker: &mut Asker| {
@@ -217,7 +220,7 @@ fn neighbouring_tables(asker: &mut Asker, relation: Relation, near: &[f64]) -> [
         table(&people, [first, second])
     };
     match relation.adjacency() {
-        // Who is replaced one for one has a row.
+        // A person who is replaced one for one has a row.
         Adjacency::Replace => [with(asker, 1), with(asker, 1)],
         Adjacency::AddRemove => [with(asker, 0), table(&shared_people, shared.clone())],
     }

@@ -1,21 +1,21 @@
-//! Several measurements that share one noisy count: what all noise is added to must not move further than all of them are charged
-//! together, the count once.
+//! Measurements that share one noisy count: the numbers that noise is added to must not move further than all
+//! measurements are charged together, with the count charged once.
 
 use super::*;
 use crate::data::Data;
 use crate::query::{Contribution, Measurement};
 
-/// Whether what is charged is what runs.
+/// The right charge, and wrong ones.
 #[derive(Clone, Copy, PartialEq)]
 enum Charge {
     Honest,
-    /// The count is left out.
+    /// The count is not charged.
     WithoutCount,
-    /// A hundredth less.
+    /// A hundredth less is charged.
     Less,
 }
 
-/// A count, and several questions that share it, run on neighbours: what is given away, of what is charged.
+/// The largest share of the charge that a count and several queries that share it reveal.
 fn worst(charge: Charge, pairs: u64) -> f64 {
     let mut asker = Asker::new(38);
     let mut most: f64 = 0.0;
@@ -23,16 +23,16 @@ fn worst(charge: Charge, pairs: u64) -> f64 {
         let (relation, bounds) = (asker.relation(), asker.bounds());
         let contribution = Contribution::Rows(relation);
         let laplace = round % 2 == 0;
-        let recipe = |query: Query, size: f64| match laplace {
+        let noisy_query = |query: Query, size: f64| match laplace {
             true => query.laplace(0.3 * size).unwrap(),
             false => query.gaussian(4.0 / size).unwrap(),
         };
-        let count = recipe(Query::count(), 2.0).bounded(contribution).unwrap();
+        let count = noisy_query(Query::count(), 2.0).bounded(contribution).unwrap();
         let queries = [Query::mean(bounds), Query::variance(bounds), Query::proportion(bounds)];
         let shared: Vec<Measurement> = queries
             .iter()
             .filter_map(|query| {
-                recipe(query.clone(), 1.0).bounded_with_count(contribution, &count).ok()
+                noisy_query(query.clone(), 1.0).bounded_with_count(contribution, &count).ok()
             })
             .collect();
         assert_eq!(shared.is_empty(), relation.is_length_public());
@@ -66,8 +66,8 @@ fn worst(charge: Charge, pairs: u64) -> f64 {
     most
 }
 
-/// An extreme value moves the count and the mean's sum as far as they may: with a count and a variance besides, nearly all of what is
-/// charged is given away.
+/// An extreme value moves the count and the mean's sum as far as possible: together with a count and a variance nearly
+/// the whole charge is revealed.
 #[test]
 fn a_shared_count_and_all_that_share_it_give_away_no_more_than_they_cost() {
     let most = worst(Charge::Honest, tries(40_000, 0.1));

@@ -1,21 +1,21 @@
-//! Who has more rows than allowed: which of them are used, and on what that depends.
+//! The choice of rows of people who have more than allowed.
 
 use super::*;
 use counterpoint_testing::{Random, size, tries};
 use sha2::Digest;
 use std::collections::BTreeMap;
 
-/// Whose row it is, and what is in it.
+/// The person and the values of a row.
 type Row = (u64, Vec<f64>);
 
-/// Which rows are used, of a table of so many columns.
+/// A choice of the used rows of a table.
 type Choice = fn(&[Row], u64, &[u8; 32]) -> Vec<Row>;
 
 fn relation(records: u64) -> Relation {
     Relation::new(Adjacency::AddRemove, records).unwrap()
 }
 
-/// As it is done: with one more column, from which the owner is read off afterwards.
+/// The implemented choice; an additional column identifies the person of each used row.
 fn ours(rows: &[Row], records: u64, key: &[u8; 32]) -> Vec<Row> {
     let width = rows.first().map_or(0, |(_, values)| values.len());
     let mut columns: Vec<Vec<f64>> =
@@ -29,7 +29,7 @@ fn ours(rows: &[Row], records: u64, key: &[u8; 32]) -> Vec<Row> {
     owners.values().iter().enumerate().map(|(place, &owner)| (owner as u64, row(place))).collect()
 }
 
-/// Few people with few different values: equal rows, and everything a double can hold.
+/// Few people with few different values: equal rows, and special values of doubles.
 fn table(random: &mut Random) -> Vec<Row> {
     let values = [0.0, -0.0, 1.0, f64::NAN, f64::INFINITY, 1e-300];
     let (people, width) = (random.between(1, 5), random.between(1, 3));
@@ -41,7 +41,7 @@ fn key(random: &mut Random) -> [u8; 32] {
     std::array::from_fn(|_| random.bits() as u8)
 }
 
-/// How often each row occurs, bit by bit.
+/// The number of times that each row occurs, bit by bit.
 fn census(rows: &[Row]) -> BTreeMap<(u64, Vec<u64>), usize> {
     let mut census = BTreeMap::new();
     for (person, values) in rows {
@@ -61,7 +61,7 @@ fn of_others(rows: &[Row], person: u64) -> Vec<Row> {
     rows.iter().filter(|(owner, _)| *owner != person).cloned().collect()
 }
 
-/// What a choice must not do, if it does it on some of many tables.
+/// The property that a choice violates on some of many tables, if any.
 fn fault(choose: Choice) -> Option<&'static str> {
     let mut random = Random::new(20_100_601);
     for _ in 0..tries(3_000, 0.2) {
@@ -89,7 +89,7 @@ fn fault(choose: Choice) -> Option<&'static str> {
     None
 }
 
-/// The first ones in the table.
+/// A wrong choice: the first rows of the table.
 fn by_order(rows: &[Row], records: u64, _: &[u8; 32]) -> Vec<Row> {
     let mut used = BTreeMap::new();
     let mut is_first = |person| {
@@ -100,15 +100,15 @@ fn by_order(rows: &[Row], records: u64, _: &[u8; 32]) -> Vec<Row> {
     rows.iter().filter(|(person, _)| is_first(*person)).cloned().collect()
 }
 
-/// The first ones by a key that depends on how many rows there are.
+/// A wrong choice: by a key that depends on the number of rows.
 fn by_size(rows: &[Row], records: u64, key: &[u8; 32]) -> Vec<Row> {
     let mut key = *key;
     key[0] ^= rows.len() as u8;
     ours(rows, records, &key)
 }
 
-/// All of them.
-fn believed(rows: &[Row], _: u64, _: &[u8; 32]) -> Vec<Row> {
+/// A wrong choice: all rows.
+fn unlimited(rows: &[Row], _: u64, _: &[u8; 32]) -> Vec<Row> {
     rows.to_vec()
 }
 
@@ -117,10 +117,10 @@ fn the_choice_depends_on_a_persons_own_rows_alone() {
     assert_eq!(fault(ours), None);
     assert_eq!(fault(by_order), Some("looks at the order of rows"));
     assert_eq!(fault(by_size), Some("looks at other people"));
-    assert_eq!(fault(believed), Some("uses too many or too few of a person's rows"));
+    assert_eq!(fault(unlimited), Some("uses too many or too few of a person's rows"));
 }
 
-/// How many rows have to be taken away from one to have only rows of the other.
+/// The number of rows of one list that are missing in the other.
 fn beyond(one: &[Row], other: &[Row]) -> usize {
     let other = census(other);
     census(one)
@@ -129,7 +129,7 @@ fn beyond(one: &[Row], other: &[Row]) -> usize {
         .sum()
 }
 
-/// Whatever a person has, in however many rows: at most so many of those used change.
+/// A change of one person's rows, of any number, changes at most the allowed number of used rows.
 #[test]
 fn neighbouring_tables_differ_in_as_many_rows_as_a_person_may_have() {
     let mut random = Random::new(7);
@@ -138,7 +138,7 @@ fn neighbouring_tables_differ_in_as_many_rows_as_a_person_may_have() {
         let (rows, key, records) = (table(&mut random), key(&mut random), random.between(1, 4));
         let others = of_others(&rows, 0);
         let width = rows.first().map_or(1, |(_, values)| values.len());
-        // Another person in their place, with as many rows as they like.
+        // Another person in their place, with any number of rows.
         let own = (0..random.below(1000)).map(|_| (9, vec![random.unit(); width]));
         let mut replaced = [own.collect(), others.clone()].concat();
         shuffle(&mut random, &mut replaced);
@@ -153,7 +153,7 @@ fn neighbouring_tables_differ_in_as_many_rows_as_a_person_may_have() {
     assert_eq!(most, 8);
 }
 
-/// By the definition of HMAC (RFC 2104), and of what is hashed.
+/// By the definition of HMAC (RFC 2104) and of its input.
 fn place(key: &[u8; 32], message: &[u8]) -> [u8; 32] {
     let pad = |with: u8| -> Vec<u8> {
         (0..64).map(|i| key.get(i).copied().unwrap_or(0) ^ with).collect()
@@ -187,8 +187,8 @@ fn those_are_used_whose_hmac_comes_first() {
     }
 }
 
-/// Half of a thousand rows are equal: about half of those used are. (If equal rows had one place
-/// in the order, all or none would be.) The number is hypergeometric: deviation 2.2.
+/// Half of a thousand rows are equal: approximately half of the used rows are. (If equal rows had one place in the
+/// order, all or none would be.) The number is hypergeometric, with standard deviation 2.2.
 #[test]
 fn equal_rows_are_used_as_often_as_others() {
     let rows: Vec<Row> =
@@ -226,8 +226,8 @@ fn columns_have_a_value_for_each_row() {
     assert!(Data::of_people(relation(1), [1], &[], &[0; 32]).unwrap().is_empty());
 }
 
-/// Who is replaced may leave a part: its length is then no longer public, and a number as large as
-/// a whole record, not just the difference of two, leaves its sums.
+/// A person who is replaced may leave a part: the part's length is then no longer public, and its sums change by a
+/// whole record instead of the difference of two.
 #[test]
 fn data_whose_people_are_replaced_have_no_parts() {
     for records in [1, 2] {
@@ -235,7 +235,10 @@ fn data_whose_people_are_replaced_have_no_parts() {
         let north = of(Adjacency::AddRemove).about("north").unwrap();
         assert_eq!(north.part().map(|part| &**part), Some("north"));
         let error = of(Adjacency::Replace).about("north").unwrap_err().to_string();
-        assert!(error.starts_with("part \"north\" of data of replace, "), "{error}");
-        assert!(error.ends_with("; legal: parts of data of add-remove"), "{error}");
+        assert!(
+            error.starts_with("part \"north\" of data whose relation is \"replace, "),
+            "{error}"
+        );
+        assert!(error.ends_with("; legal: parts under add-remove"), "{error}");
     }
 }

@@ -1,15 +1,14 @@
-//! Mechanisms that are held open. What is *declared* ([`Interactive`]) says what will be asked
-//! and how much of it; under the data's relation it becomes a [`Protocol`], which knows what all
-//! of it costs. A protocol is asked step by step: each answer is a function of the data, of the
-//! [`State`] before it and of chance, and comes with the state after it. Nothing is changed in
-//! place, so that a state can be kept wherever answers are kept.
+//! Mechanisms that answer several queries. The *declaration* ([`InteractiveMechanism`]) states the kind of queries and
+//! their number. Under the data's relation it becomes a [`Protocol`], which knows the total cost. A protocol answers
+//! step by step: each answer is a function of the data, the previous [`State`] and randomness, and comes with the next
+//! state. Nothing is changed in place, so that a state can be stored wherever answers are stored.
 //!
-//! A [`Session`] holds the state in memory, for any number of threads; [`Concurrent`] holds many
-//! of them about the same people.
+//! A [`Session`] holds the state in memory, for any number of threads; [`ConcurrentSessions`] hold many sessions about
+//! the same people.
 
 mod concurrent;
 mod fingerprint;
-mod gate;
+mod threshold;
 mod protocol;
 mod sequence;
 mod session;
@@ -17,46 +16,46 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use concurrent::Concurrent;
-pub use gate::{GuessAndCheck, SparseVector};
-pub use protocol::{Found, Needed, Protocol};
+pub use concurrent::ConcurrentSessions;
+pub use protocol::{Protocol, RawAggregate, RequiredAggregate};
 pub use sequence::Sequence;
 pub use session::Session;
 pub use state::State;
+pub use threshold::{GuessAndCheck, SparseVector};
 
-use crate::query::{Query, Recipe};
+use crate::query::{NoisyQuery, Query};
 use serde::{Deserialize, Serialize};
 
-/// A declaration: what will be asked, and how much of it, before anything is. It states no
-/// neighbouring relation: that is the data's.
+/// The declaration of an interactive mechanism: the kind of queries and their number, fixed in advance. It states no
+/// neighbouring relation: that belongs to the data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Interactive {
-    /// Measurements chosen as one goes, at prices declared up front.
+pub enum InteractiveMechanism {
+    /// Measurements chosen adaptively, at prices declared in advance.
     Sequence(Sequence),
-    /// Which queries are above a threshold.
+    /// Tells which queries are above a threshold.
     SparseVector(SparseVector),
-    /// Which guesses are wrong, and what would be right.
+    /// Tells which guesses are wrong, and corrects them.
     GuessAndCheck(GuessAndCheck),
 }
 
-/// What may be asked of a session.
+/// A query to a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Question {
-    /// To a [`Sequence`]: run this.
-    Measure(Recipe),
-    /// To a [`SparseVector`]: is this above the threshold?
+pub enum SessionQuery {
+    /// To a [`Sequence`]: run this query.
+    Measure(NoisyQuery),
+    /// To a [`SparseVector`]: is this query above the threshold?
     Above(Query),
-    /// To a [`GuessAndCheck`]: is this about right?
+    /// To a [`GuessAndCheck`]: is this query's answer near the guess?
     Check(Query, f64),
 }
 
 macro_rules! declarations {
     ($($name:ident),*) => {$(
-        impl From<$name> for Interactive {
+        impl From<$name> for InteractiveMechanism {
             fn from(declared: $name) -> Self {
                 Self::$name(declared)
             }

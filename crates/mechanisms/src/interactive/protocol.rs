@@ -1,28 +1,27 @@
-//! A declaration made ready for data of one relation, and asked step by step.
+//! A declaration under one neighbouring relation, answered step by step.
 
-use super::gate::OpenGate;
 use super::sequence::Prices;
-use super::state::{GateLeft, Left, State};
-use super::{Interactive, Question};
+use super::state::{Progress, State, ThresholdState};
+use super::threshold::NoisyThreshold;
+use super::{InteractiveMechanism, SessionQuery};
 use crate::data::{Data, same};
 use crate::error::Error;
 use crate::query::{Measurement, Summand, Tally};
 use crate::reply::Reply;
 use counterpoint::{Relation, Release};
 
-/// A declaration made ready for data of one relation: with its noise, and knowing what all of it
-/// costs.
+/// A declaration under one neighbouring relation, with its scaled noise and its total cost.
 ///
 /// ```
 /// use counterpoint::{Adjacency, Relation};
-/// use counterpoint_mechanisms::{Data, Interactive, Query, Question, SparseVector};
+/// use counterpoint_mechanisms::{Data, InteractiveMechanism, Query, SessionQuery, SparseVector};
 ///
 /// let visits = Data::new(Relation::new(Adjacency::AddRemove, 3)?, [1.0, 1.0, 2.0, 5.0]);
-/// let declared = Interactive::from(SparseVector::new(0.5, 2, 100.0)?);
+/// let declared = InteractiveMechanism::from(SparseVector::new(0.5, 2, 100.0)?);
 /// let protocol = declared.under(visits.relation())?;
 /// println!("charged as {:?}", protocol.releases());
 /// let start = protocol.begin()?; // to be kept, and kept secret
-/// let question = Question::Above(Query::count());
+/// let question = SessionQuery::Above(Query::count());
 /// let (reply, next) = protocol.answer(&visits, &start, &question)?;
 /// println!("{reply:?}"); // once `next` is kept in the place of `start`
 /// # assert_eq!(next.answered(), 1);
@@ -30,82 +29,81 @@ use counterpoint::{Relation, Release};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Protocol {
-    declared: Interactive,
+    declared: InteractiveMechanism,
     relation: Relation,
     fingerprint: [u8; 32],
     releases: Vec<Release>,
-    body: Body,
+    body: ProtocolBody,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Body {
+enum ProtocolBody {
     Sequence(Prices),
-    SparseVector { gate: OpenGate, values: bool },
-    GuessAndCheck(OpenGate),
+    SparseVector { threshold: NoisyThreshold, values: bool },
+    GuessAndCheck(NoisyThreshold),
 }
 
-/// What a question to a session needs to know of the data.
+/// The aggregate of the data that a query to a session needs.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Needed {
-    /// The sum of this over all records, in its units.
+pub enum RequiredAggregate {
+    /// The sum of this summand over all records, in its units.
     Units(Summand),
-    /// This measurement's tally.
+    /// The tally of this measurement.
     Tally(Measurement),
 }
 
-/// What was found out about the data, for a question to a session. It is as secret as they are.
+/// The aggregate of the data for a query to a session. It is as secret as the data.
 #[derive(Clone, PartialEq)]
-pub enum Found {
+pub enum RawAggregate {
     /// A sum, in units.
     Units(i128),
     /// A tally.
     Tally(Box<Tally>),
 }
 
-/// Without the numbers: what is printed may end up in a log.
-impl std::fmt::Debug for Found {
+/// Omits the numbers, since output may end up in a log.
+impl std::fmt::Debug for RawAggregate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Found").finish_non_exhaustive()
     }
 }
 
-/// A question that may be asked.
+/// A legal query to a session, with the aggregate that it needs.
 struct Step<'a> {
-    needed: Needed,
-    asked: Asked<'a>,
+    required: RequiredAggregate,
+    kind: StepKind<'a>,
 }
 
-/// How it is answered, and what is left.
-enum Asked<'a> {
-    Measure(Left),
-    Above(&'a OpenGate, bool, &'a GateLeft),
-    Check(&'a OpenGate, f64, &'a GateLeft),
+/// The kind of a step, with the progress that its answer depends on or leads to.
+enum StepKind<'a> {
+    Measure(Progress),
+    Above(&'a NoisyThreshold, bool, &'a ThresholdState),
+    Check(&'a NoisyThreshold, f64, &'a ThresholdState),
 }
 
-impl Interactive {
-    /// Made ready for data of this relation: noise is scaled, and charged, for what one person
-    /// with as many records can change.
+impl InteractiveMechanism {
+    /// Scales and charges the noise for the neighbouring relation of the data.
     ///
     /// # Errors
-    /// As [`Recipe::under`](crate::Recipe::under) for what a sequence declares;
-    /// [`Error::OutOfRange`] if a person moves a gate's queries by more than 2^32 grid steps.
+    /// As for [`NoisyQuery::under`](crate::NoisyQuery::under) for the queries of a sequence; [`Error::OutOfRange`] if a
+    /// person moves the queries of the others by more than 2^32 grid steps.
     pub fn under(&self, relation: Relation) -> Result<Protocol, Error> {
         let (body, releases) = match self {
             Self::Sequence(sequence) => {
                 let prices = Prices::new(sequence, relation)?;
                 let releases = prices.releases();
-                (Body::Sequence(prices), releases)
+                (ProtocolBody::Sequence(prices), releases)
             }
             Self::SparseVector(sparse) => {
-                let (gate, values) = (sparse.gate.under(relation)?, sparse.values);
-                let releases = gate.releases(values)?;
-                (Body::SparseVector { gate, values }, releases)
+                let (threshold, values) = (sparse.parameters.under(relation)?, sparse.values);
+                let releases = threshold.releases(values)?;
+                (ProtocolBody::SparseVector { threshold, values }, releases)
             }
             Self::GuessAndCheck(guess) => {
-                let gate = guess.gate.under(relation)?;
-                let releases = gate.releases(true)?;
-                (Body::GuessAndCheck(gate), releases)
+                let threshold = guess.parameters.under(relation)?;
+                let releases = threshold.releases(true)?;
+                (ProtocolBody::GuessAndCheck(threshold), releases)
             }
         };
         let fingerprint = super::fingerprint::of(self);
@@ -114,149 +112,181 @@ impl Interactive {
 }
 
 impl Protocol {
-    /// What the whole session is charged as, however much of it is used.
+    /// The releases that the whole session is charged as, however much of it is used.
     #[must_use]
     pub fn releases(&self) -> &[Release] {
         &self.releases
     }
 
-    /// What was declared.
+    /// The declaration.
     #[must_use]
-    pub fn declared(&self) -> &Interactive {
+    pub fn declared(&self) -> &InteractiveMechanism {
         &self.declared
     }
 
-    /// The relation it was made for.
+    /// The neighbouring relation.
     #[must_use]
     pub fn relation(&self) -> Relation {
         self.relation
     }
 
-    /// The state before the first question, with all that is drawn once and for all. **Each state
-    /// begun is a session of its own**, to be charged again.
+    /// The state before the first query, with all noise that is drawn at the start. **Each call begins a separate
+    /// session**, which must be charged.
     ///
     /// # Errors
-    /// [`Error::Randomness`] if there is none to be had.
+    /// [`Error::Randomness`] if the source of randomness fails.
     pub fn begin(&self) -> Result<State, Error> {
-        let left = match &self.body {
-            Body::Sequence(prices) => Left::Slots(prices.slots()),
-            Body::SparseVector { gate, .. } | Body::GuessAndCheck(gate) => gate.begin()?,
+        let progress = match &self.body {
+            ProtocolBody::Sequence(prices) => Progress::Slots(prices.slots()),
+            ProtocolBody::SparseVector { threshold, .. }
+            | ProtocolBody::GuessAndCheck(threshold) => threshold.begin()?,
         };
-        Ok(State { relation: self.relation, declared: self.fingerprint, answered: 0, left })
+        Ok(State { relation: self.relation, declared: self.fingerprint, answered: 0, progress })
     }
 
-    /// The reply to a question, and the state after it. The question is checked before the data
-    /// are looked at, so that a refusal tells nothing about them.
+    /// The reply to a query, and the next state. The query is checked before the data are read, so that a refusal
+    /// reveals nothing about the data.
     ///
-    /// **A state is to be answered from once.** Whoever shows a reply must from then on ask with
-    /// the state that came with it. After [`Error::Randomness`] the session is over: an answer that
-    /// was begun is not begun again.
+    /// **Answer once from each state.** After showing a reply, continue from the state that came with it. After
+    /// [`Error::Randomness`] the session is over: do not repeat the failed answer.
     ///
     /// # Errors
-    /// [`Error::Relation`] if the data or the state are of another relation; [`Error::State`] if
-    /// the state is of another declaration; [`Error::Exhausted`] once all answers have been given;
-    /// [`Error::Question`], [`Error::Sensitivity`], [`Error::NotDeclared`], [`Error::Unsuited`], [`Error::Columns`] or
-    /// [`Error::OutOfRange`] if the question does not fit the declaration; [`Error::Randomness`].
+    /// [`Error::Relation`] if the data or the state have another relation; [`Error::State`] if the state belongs to
+    /// another declaration; [`Error::Exhausted`] after the last answer; [`Error::Question`], [`Error::Sensitivity`],
+    /// [`Error::NotDeclared`], [`Error::Unsuited`], [`Error::Columns`] or [`Error::OutOfRange`] if the query does not
+    /// fit the declaration; [`Error::Randomness`] if the source of randomness fails.
     pub fn answer(
         &self,
         data: &Data,
         state: &State,
-        question: &Question,
+        question: &SessionQuery,
     ) -> Result<(Reply, State), Error> {
-        data.is_under(self.relation)?;
-        let found = match self.needs(state, question)? {
-            Needed::Units(summand) => {
-                data.is_of(1)?;
-                Found::Units(summand.sum(data.values()))
+        data.check_relation(self.relation)?;
+        let aggregate = match self.required_aggregate(state, question)? {
+            RequiredAggregate::Units(summand) => {
+                data.check_columns(1)?;
+                RawAggregate::Units(summand.sum(data.values()))
             }
-            Needed::Tally(measurement) => Found::Tally(Box::new(measurement.tally(data)?)),
+            RequiredAggregate::Tally(measurement) => {
+                RawAggregate::Tally(Box::new(measurement.tally(data)?))
+            }
         };
-        self.answer_from(state, question, &found)
+        self.answer_from_aggregate(state, question, &aggregate)
     }
 
-    /// What a question needs to know of the data, if it may be asked. They are not looked at.
+    /// The aggregate of the data that a query needs, if the query is legal. The data are not read.
     ///
     /// # Errors
-    /// As for [`Protocol::answer`], but for the data's.
-    pub fn needs(&self, state: &State, question: &Question) -> Result<Needed, Error> {
-        Ok(self.step(state, question)?.needed)
-    }
-
-    /// The same as [`Protocol::answer`], of what was added up elsewhere: **whoever adds up vouches** for it, as in
-    /// [`Measurement::tallied`].
-    ///
-    /// # Errors
-    /// As for [`Protocol::answer`]; [`Error::Question`] if something else was found than the question needs.
-    pub fn answer_from(
+    /// As for [`Protocol::answer`], except errors about the data.
+    pub fn required_aggregate(
         &self,
         state: &State,
-        question: &Question,
-        found: &Found,
-    ) -> Result<(Reply, State), Error> {
-        let Step { needed, asked } = self.step(state, question)?;
-        let (reply, left) = match (asked, needed, found) {
-            (Asked::Measure(left), Needed::Tally(measurement), Found::Tally(tally)) => {
-                (measurement.release(tally)?, left)
-            }
-            (Asked::Above(gate, values, left), Needed::Units(summand), Found::Units(units)) => {
-                gate.above(values, summand.rounded(*units), left)?
-            }
-            (Asked::Check(gate, guess, left), Needed::Units(summand), Found::Units(units)) => {
-                gate.check(guess, summand.rounded(*units), left)?
-            }
-            _ => return Err(Error::Question { legal: "what the question needs" }),
-        };
-        Ok((reply, State { answered: state.answered.saturating_add(1), left, ..*state }))
+        question: &SessionQuery,
+    ) -> Result<RequiredAggregate, Error> {
+        Ok(self.step(state, question)?.required)
     }
 
-    /// What a question comes to, if it may be asked.
-    fn step<'a>(&'a self, state: &'a State, question: &Question) -> Result<Step<'a>, Error> {
-        self.owns(state)?;
+    /// As [`Protocol::answer`], from an aggregate that was computed elsewhere: **whoever computes it vouches** for it,
+    /// as in [`Measurement::tally_from_numbers`].
+    ///
+    /// # Errors
+    /// As for [`Protocol::answer`]; [`Error::Question`] if the aggregate is not the one that the query needs.
+    pub fn answer_from_aggregate(
+        &self,
+        state: &State,
+        question: &SessionQuery,
+        aggregate: &RawAggregate,
+    ) -> Result<(Reply, State), Error> {
+        let Step { required, kind } = self.step(state, question)?;
+        let (reply, progress) = match (kind, required, aggregate) {
+            (
+                StepKind::Measure(progress),
+                RequiredAggregate::Tally(measurement),
+                RawAggregate::Tally(tally),
+            ) => (measurement.release(tally)?, progress),
+            (
+                StepKind::Above(threshold, values, progress),
+                RequiredAggregate::Units(summand),
+                RawAggregate::Units(units),
+            ) => threshold.above(values, summand.rounded(*units), progress)?,
+            (
+                StepKind::Check(threshold, guess, progress),
+                RequiredAggregate::Units(summand),
+                RawAggregate::Units(units),
+            ) => threshold.check(guess, summand.rounded(*units), progress)?,
+            _ => return Err(Error::Question { legal: "the aggregate that the query needs" }),
+        };
+        Ok((reply, State { answered: state.answered.saturating_add(1), progress, ..*state }))
+    }
+
+    /// The step for a query, if the query is legal.
+    fn step<'a>(&'a self, state: &'a State, question: &SessionQuery) -> Result<Step<'a>, Error> {
+        self.check_state(state)?;
         if state.is_exhausted() {
             return Err(Error::Exhausted);
         }
-        let (needed, asked) = match (&self.body, question, &state.left) {
-            (Body::Sequence(prices), Question::Measure(recipe), Left::Slots(left)) => {
-                let (measurement, rest) = prices.paid(recipe, left)?;
-                (Needed::Tally(measurement), Asked::Measure(rest))
+        let (required, kind) = match (&self.body, question, &state.progress) {
+            (
+                ProtocolBody::Sequence(prices),
+                SessionQuery::Measure(noisy_query),
+                Progress::Slots(progress),
+            ) => {
+                let (measurement, rest) = prices.pay(noisy_query, progress)?;
+                (RequiredAggregate::Tally(measurement), StepKind::Measure(rest))
             }
-            (Body::SparseVector { gate, values }, Question::Above(query), Left::Gate(left)) => {
-                (Needed::Units(gate.summand(query)?), Asked::Above(gate, *values, left))
-            }
-            (Body::GuessAndCheck(gate), Question::Check(query, guess), Left::Gate(left)) => {
-                OpenGate::can_be(*guess)?;
-                (Needed::Units(gate.summand(query)?), Asked::Check(gate, *guess, left))
+            (
+                ProtocolBody::SparseVector { threshold, values },
+                SessionQuery::Above(query),
+                Progress::Threshold(progress),
+            ) => (
+                RequiredAggregate::Units(threshold.summand(query)?),
+                StepKind::Above(threshold, *values, progress),
+            ),
+            (
+                ProtocolBody::GuessAndCheck(threshold),
+                SessionQuery::Check(query, guess),
+                Progress::Threshold(progress),
+            ) => {
+                NoisyThreshold::check_guess(*guess)?;
+                (
+                    RequiredAggregate::Units(threshold.summand(query)?),
+                    StepKind::Check(threshold, *guess, progress),
+                )
             }
             _ => return Err(Error::Question { legal: self.answers() }),
         };
-        Ok(Step { needed, asked })
+        Ok(Step { required, kind })
     }
 
     fn answers(&self) -> &'static str {
         match &self.body {
-            Body::Sequence(_) => "Measure",
-            Body::SparseVector { .. } => "Above",
-            Body::GuessAndCheck(_) => "Check",
+            ProtocolBody::Sequence(_) => "Measure",
+            ProtocolBody::SparseVector { .. } => "Above",
+            ProtocolBody::GuessAndCheck(_) => "Check",
         }
     }
 
-    /// An error unless the state can have been reached from [`Protocol::begin`].
-    fn owns(&self, state: &State) -> Result<(), Error> {
+    /// Returns an error unless the state can have been reached from [`Protocol::begin`].
+    fn check_state(&self, state: &State) -> Result<(), Error> {
         same(self.relation, state.relation)?;
         if state.declared != self.fingerprint {
-            return Err(Error::State { problem: "another one was declared" });
+            return Err(Error::State { problem: "it belongs to another declaration" });
         }
-        let is_within = match (&self.body, &state.left) {
-            (Body::Sequence(prices), Left::Slots(left)) => prices.include(left),
-            (Body::SparseVector { gate, .. } | Body::GuessAndCheck(gate), Left::Gate(left)) => {
-                gate.includes(left)
+        let is_within = match (&self.body, &state.progress) {
+            (ProtocolBody::Sequence(prices), Progress::Slots(progress)) => {
+                prices.include_slots(progress)
             }
+            (
+                ProtocolBody::SparseVector { threshold, .. }
+                | ProtocolBody::GuessAndCheck(threshold),
+                Progress::Threshold(progress),
+            ) => threshold.includes(progress),
             _ => false,
         };
         if is_within {
             Ok(())
         } else {
-            Err(Error::State { problem: "more is left than there was" })
+            Err(Error::State { problem: "it has more answers left than were declared" })
         }
     }
 }

@@ -1,50 +1,50 @@
 //! Measurements chosen from earlier answers, at prices fixed before the first.
 
-use super::state::Left;
+use super::state::Progress;
 use crate::error::Error;
-use crate::query::{Measurement, Recipe};
+use crate::query::{Measurement, NoisyQuery};
 use counterpoint::{Relation, Release};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A declared list of measurements, for their prices. Any measurement may be run whose cost is
-/// on the list and not yet paid: which one, and when, may depend on all earlier answers.
+/// A declared list of noisy queries, which fixes prices. Any measurement may run whose cost equals an unused price of
+/// the list; its choice and its time may depend on all earlier answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(into = "Arc<[Recipe]>", try_from = "Vec<Recipe>")]
+#[serde(into = "Arc<[NoisyQuery]>", try_from = "Vec<NoisyQuery>")]
 pub struct Sequence {
-    pub(crate) recipes: Arc<[Recipe]>,
+    pub(crate) noisy_queries: Arc<[NoisyQuery]>,
 }
 
-impl From<Sequence> for Arc<[Recipe]> {
+impl From<Sequence> for Arc<[NoisyQuery]> {
     fn from(sequence: Sequence) -> Self {
-        sequence.recipes
+        sequence.noisy_queries
     }
 }
 
-impl TryFrom<Vec<Recipe>> for Sequence {
+impl TryFrom<Vec<NoisyQuery>> for Sequence {
     type Error = Error;
 
-    fn try_from(recipes: Vec<Recipe>) -> Result<Self, Error> {
-        Self::new(recipes)
+    fn try_from(noisy_queries: Vec<NoisyQuery>) -> Result<Self, Error> {
+        Self::new(noisy_queries)
     }
 }
 
 impl Sequence {
-    /// At the prices of these.
+    /// Declares the prices of these noisy queries.
     ///
     /// # Errors
     /// [`Error::Length`] unless there are 1 to 10^6.
-    pub fn new(recipes: impl IntoIterator<Item = Recipe>) -> Result<Self, Error> {
-        let recipes: Arc<[Recipe]> = recipes.into_iter().collect();
-        let (what, length, legal) = ("the sequence", recipes.len(), "1 to 10^6");
+    pub fn new(noisy_queries: impl IntoIterator<Item = NoisyQuery>) -> Result<Self, Error> {
+        let noisy_queries: Arc<[NoisyQuery]> = noisy_queries.into_iter().collect();
+        let (what, length, legal) = ("the sequence", noisy_queries.len(), "1 to 10^6");
         if !(1..=1_000_000).contains(&length) {
             return Err(Error::Length { what, length, legal });
         }
-        Ok(Self { recipes })
+        Ok(Self { noisy_queries })
     }
 }
 
-/// What each measurement of a sequence costs under one relation.
+/// The cost of each measurement of a sequence under one relation.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Prices {
     relation: Relation,
@@ -53,8 +53,8 @@ pub(super) struct Prices {
 
 impl Prices {
     pub(super) fn new(sequence: &Sequence, relation: Relation) -> Result<Self, Error> {
-        let price = |recipe: &Recipe| Ok(recipe.under(relation)?.releases().to_vec());
-        let prices = sequence.recipes.iter().map(price).collect::<Result<_, Error>>()?;
+        let price = |noisy_query: &NoisyQuery| Ok(noisy_query.under(relation)?.releases().to_vec());
+        let prices = sequence.noisy_queries.iter().map(price).collect::<Result<_, Error>>()?;
         Ok(Self { relation, prices })
     }
 
@@ -62,30 +62,29 @@ impl Prices {
         self.prices.concat()
     }
 
-    /// All of them, by their places.
+    /// The indices of all prices.
     pub(super) fn slots(&self) -> Vec<usize> {
         (0..self.prices.len()).collect()
     }
 
-    /// Whether these places are on the list, none of them twice.
-    pub(super) fn include(&self, left: &[usize]) -> bool {
-        left.is_sorted_by(|one, next| one < next)
-            && left.last().is_none_or(|last| *last < self.prices.len())
+    /// True if the indices are on the list, none of them twice.
+    pub(super) fn include_slots(&self, open: &[usize]) -> bool {
+        open.is_sorted_by(|one, next| one < next)
+            && open.last().is_none_or(|last| *last < self.prices.len())
     }
 
-    /// What a measurement is, if its price is on the list and not yet paid; and what is left without it: the first price
-    /// that is its own is struck off.
-    pub(super) fn paid(
+    /// The measurement, if an unused price equals its cost; and the progress after the first such price is used.
+    pub(super) fn pay(
         &self,
-        recipe: &Recipe,
-        left: &[usize],
-    ) -> Result<(Measurement, Left), Error> {
-        let measurement = recipe.under(self.relation)?;
+        noisy_query: &NoisyQuery,
+        open: &[usize],
+    ) -> Result<(Measurement, Progress), Error> {
+        let measurement = noisy_query.under(self.relation)?;
         let is_price = |slot: &usize| {
             self.prices.get(*slot).is_some_and(|price| price == measurement.releases())
         };
-        let paid = *left.iter().find(|slot| is_price(slot)).ok_or(Error::NotDeclared)?;
-        let rest = left.iter().copied().filter(|slot| *slot != paid).collect();
-        Ok((measurement, Left::Slots(rest)))
+        let paid = *open.iter().find(|slot| is_price(slot)).ok_or(Error::NotDeclared)?;
+        let rest = open.iter().copied().filter(|slot| *slot != paid).collect();
+        Ok((measurement, Progress::Slots(rest)))
     }
 }

@@ -1,26 +1,25 @@
-//! Where a session stands: all that the next answer depends on, but for data and chance.
+//! The state of a session: everything that the next answer depends on, except the data and randomness.
 
 use crate::error::Error;
 use counterpoint::{Adjacency, Relation};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Where a session stands: what was drawn when it began, and what is left of it. To be kept, it
-/// can be written down and read back; a [`Protocol`](super::Protocol) goes on from it exactly
-/// where it was left.
+/// The state of a session: the noise that was drawn at its start, and its progress. It can be serialized and stored; a
+/// [`Protocol`](super::Protocol) continues from it exactly.
 ///
-/// **It is secret**: whoever knows the noisy threshold learns more from answers than they cost.
+/// **It is secret**: with the noisy threshold, answers reveal more than they cost.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-#[serde(into = "Written", try_from = "Written")]
+#[serde(into = "StateRecord", try_from = "StateRecord")]
 pub struct State {
     pub(super) relation: Relation,
-    /// The fingerprint of what was declared.
+    /// The fingerprint of the declaration.
     pub(super) declared: [u8; 32],
     pub(super) answered: u64,
-    pub(super) left: Left,
+    pub(super) progress: Progress,
 }
 
-/// Without what is secret: what is printed may end up in a log.
+/// Omits secrets, since output may end up in a log.
 impl fmt::Debug for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("State");
@@ -30,44 +29,44 @@ impl fmt::Debug for State {
 }
 
 #[derive(Clone, PartialEq)]
-pub(super) enum Left {
-    /// Which of the declared measurements have not been paid for, in order.
+pub(super) enum Progress {
+    /// The indices of the declared measurements that have not been used, in increasing order.
     Slots(Vec<usize>),
-    Gate(GateLeft),
+    Threshold(ThresholdState),
 }
 
-/// The threshold with its noise, and how many answers above it are left.
+/// The noisy threshold, and the remaining number of answers above it.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) struct GateLeft {
+pub(super) struct ThresholdState {
     pub(super) threshold: i128,
     pub(super) answers: u64,
 }
 
-impl GateLeft {
-    /// What is left after one more answer: one above is followed by the next threshold.
-    pub(super) fn after(self, is_above: bool, next: i128) -> Left {
+impl ThresholdState {
+    /// The progress after one more answer: after an answer above, the next threshold is used.
+    pub(super) fn after(self, is_above: bool, next: i128) -> Progress {
         let threshold = if is_above { next } else { self.threshold };
-        Left::Gate(Self { threshold, answers: self.answers - u64::from(is_above) })
+        Progress::Threshold(Self { threshold, answers: self.answers - u64::from(is_above) })
     }
 }
 
 impl State {
-    /// Whether nothing more is answered.
+    /// True if nothing more is answered.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
-        match &self.left {
-            Left::Slots(slots) => slots.is_empty(),
-            Left::Gate(gate) => gate.answers == 0,
+        match &self.progress {
+            Progress::Slots(slots) => slots.is_empty(),
+            Progress::Threshold(threshold) => threshold.answers == 0,
         }
     }
 
-    /// How many answers have been given.
+    /// The number of answers given.
     #[must_use]
     pub fn answered(&self) -> u64 {
         self.answered
     }
 
-    /// The relation of the data it is about.
+    /// The neighbouring relation of the data.
     #[must_use]
     pub fn relation(&self) -> Relation {
         self.relation
@@ -75,89 +74,95 @@ impl State {
 
     #[cfg(test)]
     pub(crate) fn slots(&self) -> Vec<usize> {
-        match &self.left {
-            Left::Slots(slots) => slots.clone(),
-            Left::Gate(_) => Vec::new(),
+        match &self.progress {
+            Progress::Slots(slots) => slots.clone(),
+            Progress::Threshold(_) => Vec::new(),
         }
     }
 
-    /// The same with nothing left.
+    /// The same state with nothing left to answer.
     pub(super) fn ended(&self) -> Self {
-        let left = match &self.left {
-            Left::Slots(_) => Left::Slots(Vec::new()),
-            Left::Gate(gate) => Left::Gate(GateLeft { answers: 0, ..*gate }),
+        let progress = match &self.progress {
+            Progress::Slots(_) => Progress::Slots(Vec::new()),
+            Progress::Threshold(threshold) => {
+                Progress::Threshold(ThresholdState { answers: 0, ..*threshold })
+            }
         };
-        Self { left, ..*self }
+        Self { progress, ..*self }
     }
 }
 
-/// A state in plain words. What is left of what was declared is checked where both are at hand.
+/// A state as serialized. Its progress is checked against the declaration where both are available.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
-    adjacency: WrittenAdjacency,
+struct StateRecord {
+    adjacency: AdjacencyRecord,
     records: u64,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    of_some: bool,
+    #[serde(rename = "of_some", default, skip_serializing_if = "std::ops::Not::not")]
+    filtered: bool,
     declared: [u8; 32],
     answered: u64,
-    left: WrittenLeft,
+    left: ProgressRecord,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum WrittenAdjacency {
+enum AdjacencyRecord {
     AddRemove,
     Replace,
 }
 
-/// The threshold as text: not every format has whole numbers of 128 bits.
+/// The threshold is a text, since some formats have no whole numbers of 128 bits.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-enum WrittenLeft {
+enum ProgressRecord {
     Slots(Vec<usize>),
-    Gate { threshold: String, answers: u64 },
+    #[serde(rename = "gate")]
+    Threshold {
+        threshold: String,
+        answers: u64,
+    },
 }
 
-impl From<State> for Written {
+impl From<State> for StateRecord {
     fn from(state: State) -> Self {
         Self {
             adjacency: match state.relation.adjacency() {
-                Adjacency::AddRemove => WrittenAdjacency::AddRemove,
-                Adjacency::Replace => WrittenAdjacency::Replace,
+                Adjacency::AddRemove => AdjacencyRecord::AddRemove,
+                Adjacency::Replace => AdjacencyRecord::Replace,
             },
             records: state.relation.records(),
-            of_some: state.relation.is_of_some(),
+            filtered: state.relation.is_filtered(),
             declared: state.declared,
             answered: state.answered,
-            left: match state.left {
-                Left::Slots(slots) => WrittenLeft::Slots(slots),
-                Left::Gate(GateLeft { threshold, answers }) => {
-                    WrittenLeft::Gate { threshold: threshold.to_string(), answers }
+            left: match state.progress {
+                Progress::Slots(slots) => ProgressRecord::Slots(slots),
+                Progress::Threshold(ThresholdState { threshold, answers }) => {
+                    ProgressRecord::Threshold { threshold: threshold.to_string(), answers }
                 }
             },
         }
     }
 }
 
-impl TryFrom<Written> for State {
+impl TryFrom<StateRecord> for State {
     type Error = Error;
 
-    fn try_from(read: Written) -> Result<Self, Error> {
+    fn try_from(read: StateRecord) -> Result<Self, Error> {
         let adjacency = match read.adjacency {
-            WrittenAdjacency::AddRemove => Adjacency::AddRemove,
-            WrittenAdjacency::Replace => Adjacency::Replace,
+            AdjacencyRecord::AddRemove => Adjacency::AddRemove,
+            AdjacencyRecord::Replace => Adjacency::Replace,
         };
-        let left = match read.left {
-            WrittenLeft::Slots(slots) => Left::Slots(slots),
-            WrittenLeft::Gate { threshold, answers } => {
-                let problem = "the threshold is no whole number";
+        let progress = match read.left {
+            ProgressRecord::Slots(slots) => Progress::Slots(slots),
+            ProgressRecord::Threshold { threshold, answers } => {
+                let problem = "its threshold is not a whole number";
                 let threshold = threshold.parse().map_err(|_| Error::State { problem })?;
-                Left::Gate(GateLeft { threshold, answers })
+                Progress::Threshold(ThresholdState { threshold, answers })
             }
         };
         let relation = Relation::new(adjacency, read.records)?;
-        let relation = if read.of_some { relation.of_some() } else { relation };
-        Ok(Self { relation, declared: read.declared, answered: read.answered, left })
+        let relation = if read.filtered { relation.filtered() } else { relation };
+        Ok(Self { relation, declared: read.declared, answered: read.answered, progress })
     }
 }

@@ -1,14 +1,14 @@
-//! Counts of people by keys that are known from the data alone: words they searched for, places they were at
+//! Counts of people by keys that only the data reveal: words that people searched for, places that they visited
 //! (Korolova, Kenthapadi, Mishra and Ntoulas 2009; Bun, Nissim and Stemmer 2016).
 //!
-//! That a key occurs may itself give somebody away. Noise is added to the count of every key that occurs, and those
-//! that are at a threshold or above are released, in the order of their bytes. The threshold is so high that a key
-//! which one person alone has is released with a chance of hardly anything, which is charged too.
+//! The occurrence of a key may identify a person. Noise is added to the count of every key that occurs, and keys whose
+//! noisy count reaches a threshold are released, in the order of their bytes. The threshold is so high that a key of a
+//! single person is released with a tiny probability, which is charged too.
 
-mod keyed;
-mod recipe;
+mod data;
+mod measurement;
 #[cfg(test)]
 mod tests;
 
-pub use keyed::Keyed;
-pub use recipe::{KeyCount, KeyMeasurement, KeyRecipe};
+pub use data::KeyedData;
+pub use measurement::{KeyCount, KeyMeasurement, KeyQuery};

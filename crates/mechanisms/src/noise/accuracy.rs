@@ -1,33 +1,32 @@
-//! How far the noise moves an answer. Accuracy is a matter of usefulness, not of privacy:
-//! plain doubles will do.
+//! The size of the noise. Accuracy concerns usefulness, not privacy: plain doubles suffice.
 
-use super::law::Law;
+use super::law::NoiseLaw;
 use super::{MOST_SIGMA, Noise};
 use crate::error::{Error, check};
 use crate::grid::Grid;
 
 impl Noise {
-    /// The mean distance between the answer with noise and without.
+    /// The mean distance between the answers with and without noise.
     #[must_use]
     pub fn expected_error(&self) -> f64 {
-        Law::new(self).expected()
+        NoiseLaw::new(self).expected()
     }
 
-    /// The noise is at most this with at least this probability: the least multiple of the grid's
-    /// step for which that is so, at any confidence from 1e-16 to 1 - 1e-16.
+    /// The least multiple of the grid's step that bounds the noise with at least this probability, at any confidence
+    /// from 1e-16 to 1 - 1e-16.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] unless 0 < confidence < 1.
     pub fn half_width(&self, confidence: f64) -> Result<f64, Error> {
         confident(confidence)?;
-        Ok(Law::new(self).half_width(confidence))
+        Ok(NoiseLaw::new(self).half_width(confidence))
     }
 
-    /// The largest Laplace noise on a grid that keeps to a half-width.
+    /// The Laplace noise with the largest scale on a grid whose half-width is at most `half_width`.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] if the confidence or the sensitivity is not legal, or not even the
-    /// least noise keeps to it.
+    /// [`Error::OutOfRange`] if the confidence or the sensitivity is not legal, or if even the least noise has a larger
+    /// half-width.
     pub fn laplace_within(
         half_width: f64,
         confidence: f64,
@@ -38,7 +37,7 @@ impl Noise {
         largest(half_width, confidence, 2.0_f64.powi(80), noise)
     }
 
-    /// The largest Gaussian noise on a grid that keeps to a half-width.
+    /// The Gaussian noise with the largest sigma on a grid whose half-width is at most `half_width`.
     ///
     /// # Errors
     /// As for [`Noise::laplace_within`].
@@ -58,7 +57,7 @@ pub(crate) fn confident(confidence: f64) -> Result<(), Error> {
     check(confidence > 0.0 && confidence < 1.0, "confidence", confidence, legal)
 }
 
-/// The noise with the largest parameter, in grid units, that keeps to the half-width.
+/// The noise with the largest parameter, in grid units, whose half-width is at most `half_width`.
 fn largest(
     half_width: f64,
     confidence: f64,
@@ -66,7 +65,7 @@ fn largest(
     noise: impl Fn(f64) -> Result<Noise, Error>,
 ) -> Result<Noise, Error> {
     confident(confidence)?;
-    let keeps = |noise: &Noise| Law::new(noise).half_width(confidence) <= half_width;
+    let keeps = |noise: &Noise| NoiseLaw::new(noise).half_width(confidence) <= half_width;
     let (mut low, mut high) = (2.0_f64.powi(-20), most);
     let (mut best, widest) = (noise(low)?, noise(high)?);
     check(keeps(&best), "half-width", half_width, "at least one step of the grid, or zero")?;
@@ -91,14 +90,16 @@ fn largest(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::{Shape, ratio};
+    use crate::noise::{NoiseShape, ratio};
 
-    /// Masses by definition, summed one by one from the far end: E|x|, and P(|x| > h) for each h.
-    fn brute(shape: &Shape, far: i64) -> (f64, Vec<f64>) {
+    /// Masses by definition, summed one by one from the largest x: E|x|, and P(|x| > h) for each h.
+    fn brute(shape: &NoiseShape, far: i64) -> (f64, Vec<f64>) {
         let weight = |x: i64| match shape {
-            Shape::Laplace { scale } => (-(x as f64) / scale.to_f64().value()).exp(),
-            Shape::Gaussian { sigma } => (-0.5 * (x as f64 / sigma.to_f64().value()).powi(2)).exp(),
-            Shape::Staircase { inverse_epsilon, period, cut } => {
+            NoiseShape::Laplace { scale } => (-(x as f64) / scale.to_f64().value()).exp(),
+            NoiseShape::Gaussian { sigma } => {
+                (-0.5 * (x as f64 / sigma.to_f64().value()).powi(2)).exp()
+            }
+            NoiseShape::Staircase { inverse_epsilon, period, cut } => {
                 let level = x as u64 / period + u64::from(x as u64 % period >= *cut);
                 (-(level as f64) / inverse_epsilon.to_f64().value()).exp()
             }
@@ -167,15 +168,15 @@ mod tests {
         1.0 - 1.1102230246251565e-16,
     ];
 
-    /// Where nothing can be listed: a half-width of h has P(|x| <= h) at least c, and with one step less it
-    /// has not, by the closed form in which nothing cancels.
+    /// For noise whose outcomes cannot be listed, by the closed form without cancellation: P(|x| <= h) reaches c at the
+    /// half-width, and not one step before.
     #[test]
     fn tiny_confidences_of_wide_noise() {
         for (scale, confidence) in [(1e20, 1e-16), (1e20, 1e-10), (2.0_f64.powi(80), 1e-15)] {
             let found = Noise::geometric(scale, 1).unwrap().half_width(confidence).unwrap();
             assert!((found / (scale * confidence) - 1.0).abs() < 1e-6, "{scale} {confidence}");
         }
-        // A flat middle: P(|x| <= h) is h over the half-width, of which most is below the cut.
+        // In the flat middle P(|x| <= h) is proportional to h.
         let noise = Noise::staircase(400.0, Some(0.5), 1e12, Grid::WHOLE).unwrap();
         let found = noise.half_width(1e-9).unwrap();
         assert!((found / 500.0 - 1.0).abs() < 0.01, "{found}");
@@ -187,7 +188,7 @@ mod tests {
         for wanted in [0.5, 3.0, 40.0] {
             let noise = Noise::laplace_within(wanted, 0.95, 1.0, grid).unwrap();
             assert!(noise.half_width(0.95).unwrap() <= wanted);
-            let Shape::Laplace { scale } = &noise.shape else { panic!() };
+            let NoiseShape::Laplace { scale } = &noise.shape else { panic!() };
             let more = (scale * ratio(1.0001).unwrap()).to_f64().value() * grid.step();
             let more = Noise::laplace(more, 1.0, grid).unwrap();
             assert!(more.half_width(0.95).unwrap() > wanted);

@@ -1,5 +1,5 @@
-//! Chances of noise, in doubles: how likely it is to reach a place. Chances are good to some twelve
-//! digits, however small; whoever needs them on one side rounds by [`SLACK`].
+//! Probabilities of noise, in doubles. They are accurate to about twelve digits, however small; one-sided bounds round
+//! by [`SLACK`].
 
 mod gaussian;
 mod laplace;
@@ -7,30 +7,31 @@ mod staircase;
 
 pub(crate) use gaussian::normal_tail;
 
-use super::{Noise, Shape};
+use super::{Noise, NoiseShape};
 use gaussian::{normal_excess, normal_quantile, tails, wide_excess, wide_tail};
 use laplace::{two_laplaces, two_laplaces_excess};
-use staircase::Steps;
+use staircase::StaircaseLaw;
 
-/// More than all roundings of a chance, relative.
+/// An upper bound on the relative rounding error of a probability.
 pub(crate) const SLACK: f64 = 1e-12;
 
-/// From here on sums over a discrete Gaussian's places are integrals with corrections.
+/// From this sigma on, sums over a discrete Gaussian are computed as integrals with corrections.
 const WIDE: f64 = 32.0;
 
-/// More than all roundings of an excess, relative: what is left of a difference, 40 deviations out.
+/// An upper bound on the relative rounding error of an excess, which is a difference of nearly equal numbers 40
+/// deviations out.
 const EXCESS_SLACK: f64 = 1e-9;
 
-/// Noise as multiples of a step, with what it takes to tell its chances.
+/// The law of noise on multiples of a step.
 #[derive(Clone, Debug)]
-pub(crate) struct Law {
-    kind: Kind,
+pub(crate) struct NoiseLaw {
+    kind: LawKind,
     step: f64,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
-    /// Masses fall by e^-rate a step.
+enum LawKind {
+    /// The masses fall by the factor e^-rate with each step.
     Laplace {
         rate: f64,
     },
@@ -41,12 +42,12 @@ enum Kind {
     Gaussian {
         sigma: f64,
     },
-    Staircase(Steps),
+    Staircase(StaircaseLaw),
 }
 
-impl Law {
+impl NoiseLaw {
     pub(crate) fn new(noise: &Noise) -> Self {
-        Self { kind: Kind::new(&noise.shape), step: noise.grid.step() }
+        Self { kind: LawKind::new(&noise.shape), step: noise.grid.step() }
     }
 
     /// The step.
@@ -54,7 +55,7 @@ impl Law {
         self.step
     }
 
-    /// How far the noise is from zero on average.
+    /// The mean absolute value of the noise.
     pub(crate) fn expected(&self) -> f64 {
         self.kind.expected() * self.step
     }
@@ -84,35 +85,36 @@ impl Law {
         }
     }
 
-    /// The least h with P(|noise| > h) at most this.
+    /// The least h with P(|noise| > h) <= alpha.
     pub(crate) fn furthest(&self, alpha: f64) -> f64 {
         let keeps = |h: f64| 2.0 * self.kind.at_least(h + 1.0) <= alpha * (1.0 - SLACK);
         least(self.kind.about(0.5 * alpha), keeps) * self.step
     }
 
-    /// The least h with P(noise > h) at most this, h >= 0.
+    /// The least h >= 0 with P(noise > h) <= alpha.
     pub(crate) fn reach(&self, alpha: f64) -> f64 {
         let keeps = |h: f64| self.kind.at_least(h + 1.0) <= alpha * (1.0 - SLACK);
         least(self.kind.about(alpha), keeps) * self.step
     }
 
-    /// The least h with P(|noise| <= h) at least this.
+    /// The least h with P(|noise| <= h) >= confidence.
     pub(crate) fn half_width(&self, confidence: f64) -> f64 {
         if confidence >= 0.5 {
             // The difference is exact.
             return self.furthest(1.0 - confidence);
         }
-        // Gaussians are at zero with more than 10^-7, and otherwise nothing cancels.
+        // A Gaussian is zero with probability above 10^-7; in the other laws nothing cancels.
         let keeps = |h: f64| self.kind.within(h) * (1.0 - 1e-9) >= confidence;
         least(0.0, keeps) * self.step
     }
 
-    /// E (noise - x)_+ for x >= 0, or a little more: by less than a step.
+    /// E (noise - x)_+ for x >= 0, rounded up by less than a step.
     pub(crate) fn excess(&self, x: f64) -> f64 {
         self.kind.excess((x / self.step).floor()) * self.step * (1.0 + EXCESS_SLACK)
     }
 
-    /// E min(noise_+, cap), or a little more: the cap is rounded up to a step, unless it is one but for rounding.
+    /// E min(noise_+, cap), rounded up: the cap is rounded up to a multiple of the step, unless only rounding separates
+    /// it from one.
     pub(crate) fn capped(&self, cap: f64) -> f64 {
         let steps = (cap / self.step * (1.0 - SLACK) - 1e-6).ceil();
         if steps <= 0.0 {
@@ -122,26 +124,26 @@ impl Law {
         (self.kind.excess(0.0) * (1.0 + SLACK) - beyond).max(0.0) * self.step
     }
 
-    /// E (noise + share other - x)_+, or a little more.
+    /// An upper bound on E (noise + share other - x)_+.
     pub(crate) fn both_excess(&self, other: &Self, share: f64, x: f64, blocks: &[Block]) -> f64 {
         if x < 0.0 {
             return self.both_excess(other, share, -x, blocks) - x;
         }
-        // One step more each; if that is more than x, by how much.
+        // `moved` allows one step more for each noise; `more` is the remainder if these steps exceed x.
         let steps = self.step + share * other.step;
         let (moved, more) = ((x - steps).max(0.0), (steps - x).max(0.0));
         match (&self.kind, &other.kind) {
-            (Kind::Laplace { rate }, Kind::Laplace { rate: second }) => {
+            (LawKind::Laplace { rate }, LawKind::Laplace { rate: second }) => {
                 more + two_laplaces_excess((self.step / rate, share * other.step / second), moved)
             }
-            (Kind::Gaussian { sigma }, Kind::Gaussian { sigma: second }) => {
+            (LawKind::Gaussian { sigma }, LawKind::Gaussian { sigma: second }) => {
                 let sigma = (sigma * self.step).hypot(share * second * other.step);
                 more + sigma * normal_excess(moved / sigma)
             }
             _ => {
                 let one = |block: &Block| {
                     if block.high.is_infinite() {
-                        // E (s - low)_+ and what the rest is then, on average.
+                        // E (s - low)_+, plus the mean of the remainder in that case.
                         let low = share * block.low;
                         let rest = low + 0.5 * self.expected() - x;
                         return share * other.excess(block.low) + block.chance * rest.max(0.0);
@@ -154,15 +156,15 @@ impl Law {
         }
     }
 
-    /// P(noise + share other > x), or a little more, for noises of the same kind. With one step more
-    /// each, continuous noise is above the discrete (theory 11.14).
+    /// An upper bound on P(noise + share other > x), for noises of the same kind. With one step more for each,
+    /// continuous noise is above the discrete (theory 11.14).
     pub(crate) fn both_above(&self, other: &Self, share: f64, x: f64, blocks: &[Block]) -> f64 {
         match (&self.kind, &other.kind) {
-            (Kind::Laplace { rate }, Kind::Laplace { rate: second }) => {
+            (LawKind::Laplace { rate }, LawKind::Laplace { rate: second }) => {
                 let scales = (self.step / rate, share * other.step / second);
                 two_laplaces(scales, x - self.step - share * other.step)
             }
-            (Kind::Gaussian { sigma }, Kind::Gaussian { sigma: second }) => {
+            (LawKind::Gaussian { sigma }, LawKind::Gaussian { sigma: second }) => {
                 let sigma = (sigma * self.step).hypot(share * second * other.step);
                 normal_tail((x - self.step - share * other.step) / sigma)
             }
@@ -173,8 +175,9 @@ impl Law {
         }
     }
 
-    /// The same if the other noise is in a block. On the positive side it is nearer to zero than if it were
-    /// anywhere in the block alike, and then the chance is an integral of chances: a difference of excesses.
+    /// An upper bound on the same probability given that the other noise is in a block. On the positive side the noise
+    /// in a block is stochastically smaller than uniform noise on the block, for which the probability is an integral
+    /// of tails: a difference of excesses.
     fn above_in(&self, other: &Self, share: f64, x: f64, block: &Block) -> f64 {
         let most = self.above(x - share * block.high);
         let width = share * (block.high + other.step - block.low);
@@ -186,17 +189,17 @@ impl Law {
         ((excess(far) - excess(near + self.step)).max(0.0) / width).min(most)
     }
 
-    /// Whether [`Law::both_above`] needs the second noise in blocks.
+    /// True if [`NoiseLaw::both_above`] needs the second noise in blocks.
     pub(crate) fn needs_blocks(&self, other: &Self) -> bool {
         !matches!(
             (&self.kind, &other.kind),
-            (Kind::Laplace { .. }, Kind::Laplace { .. })
-                | (Kind::Gaussian { .. }, Kind::Gaussian { .. })
+            (LawKind::Laplace { .. }, LawKind::Laplace { .. })
+                | (LawKind::Gaussian { .. }, LawKind::Gaussian { .. })
         )
     }
 
-    /// The noise cut into blocks, so many for its average distance from zero: the last one on either
-    /// side holds what is further out than all but `alpha` of it.
+    /// The noise in blocks, `fineness` of them for its mean absolute value. The last block on either side extends to
+    /// infinity and has probability at most `alpha` / 2.
     pub(crate) fn blocks(&self, alpha: f64, fineness: f64) -> Vec<Block> {
         let far = (self.furthest(alpha) / self.step).max(1.0);
         let width = (self.kind.expected() / fineness).floor().clamp(1.0, far);
@@ -216,7 +219,7 @@ impl Law {
     }
 }
 
-/// That noise is from `low` to `high`.
+/// The event that the noise is from `low` to `high`, and its probability.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block {
     pub(crate) chance: f64,
@@ -224,8 +227,8 @@ pub(crate) struct Block {
     pub(crate) high: f64,
 }
 
-/// The least whole number from zero on that keeps to something that all larger ones keep to: from about where it is
-/// outward, then by halving.
+/// The least whole number from zero on with a property that all larger numbers have: searches outward from a guess,
+/// then by bisection.
 fn least(about: f64, keeps: impl Fn(f64) -> bool) -> f64 {
     let start = about.floor().max(0.0);
     let (mut low, mut high) = (start - 1.0, start);
@@ -251,22 +254,22 @@ fn least(about: f64, keeps: impl Fn(f64) -> bool) -> f64 {
     high
 }
 
-impl Kind {
-    fn new(shape: &Shape) -> Self {
+impl LawKind {
+    fn new(shape: &NoiseShape) -> Self {
         match shape {
-            Shape::Laplace { scale } => Self::Laplace { rate: 1.0 / scale.to_f64().value() },
-            Shape::Gaussian { sigma } => match sigma.to_f64().value() {
+            NoiseShape::Laplace { scale } => Self::Laplace { rate: 1.0 / scale.to_f64().value() },
+            NoiseShape::Gaussian { sigma } => match sigma.to_f64().value() {
                 sigma if sigma < WIDE => Self::Listed { tails: tails(sigma) },
                 sigma => Self::Gaussian { sigma },
             },
-            Shape::Staircase { inverse_epsilon, period, cut } => {
+            NoiseShape::Staircase { inverse_epsilon, period, cut } => {
                 let epsilon = 1.0 / inverse_epsilon.to_f64().value();
-                Self::Staircase(Steps::new(epsilon, *period as f64, *cut as f64))
+                Self::Staircase(StaircaseLaw::new(epsilon, *period as f64, *cut as f64))
             }
         }
     }
 
-    /// About the k with P(x > k) of this.
+    /// An estimate of the k with P(x > k) equal to `chance`.
     fn about(&self, chance: f64) -> f64 {
         match self {
             Self::Laplace { rate } => -(chance * (1.0 + (-rate).exp())).ln() / rate - 1.0,
@@ -275,7 +278,7 @@ impl Kind {
         }
     }
 
-    /// P(x >= k), k a whole number.
+    /// P(x >= k), for a whole number k.
     fn at_least(&self, k: f64) -> f64 {
         if k <= 0.0 {
             return 1.0 - self.at_least(1.0 - k);
@@ -291,7 +294,7 @@ impl Kind {
         }
     }
 
-    /// P(|x| <= h), without cancellation but for Gaussians.
+    /// P(|x| <= h), without cancellation except for Gaussians.
     fn within(&self, h: f64) -> f64 {
         match self {
             Self::Laplace { rate } => {
@@ -334,13 +337,13 @@ mod tests {
     use super::*;
     use crate::Grid;
 
-    /// Masses one by one, from differences of chances that other tests compare with definitions.
-    fn masses(law: &Law, far: i32) -> Vec<(f64, f64)> {
+    /// Masses one by one, from differences of tails that other tests compare with definitions.
+    fn masses(law: &NoiseLaw, far: i32) -> Vec<(f64, f64)> {
         let mass = |x: f64| law.kind.at_least(x) - law.kind.at_least(x + 1.0);
         (-far..=far).map(|x| (f64::from(x), mass(f64::from(x)))).collect()
     }
 
-    fn laws() -> [(Law, i32); 5] {
+    fn laws() -> [(NoiseLaw, i32); 5] {
         [
             (Noise::geometric(9.0, 1), 350),
             (Noise::discrete_gaussian(30.0, 1), 400),
@@ -348,10 +351,10 @@ mod tests {
             (Noise::staircase(0.7, None, 12.0, Grid::WHOLE), 700),
             (Noise::staircase(0.05, Some(0.9), 3.0, Grid::WHOLE), 2_500),
         ]
-        .map(|(noise, far)| (Law::new(&noise.unwrap()), far))
+        .map(|(noise, far)| (NoiseLaw::new(&noise.unwrap()), far))
     }
 
-    /// Formulas against sums: tails and excesses wherever a double can tell them from nothing.
+    /// Formulas against sums: tails and excesses wherever a double distinguishes them from zero.
     #[test]
     fn wide_gaussians_have_the_chances_of_their_sums() {
         for sigma in [WIDE, 33.3, 57.0, 140.1, 255.0, 400.0] {
@@ -362,7 +365,7 @@ mod tests {
                     let t = k as f64 / sigma;
                     assert!((found - sum).abs() <= slack * sum, "{sigma} {t}: {found} {sum}");
                 });
-                // Before it, E (x - k)_+ is the sum of the tails after k.
+                // At this point `excess` is E (x - k)_+, the sum of the tails after k.
                 if k < 36.0 * sigma {
                     near(wide_excess(sigma, k), excess, EXCESS_SLACK);
                     near(wide_tail(sigma, k), tail, 0.5 * SLACK);
@@ -386,7 +389,7 @@ mod tests {
         }
     }
 
-    /// Bounds are at least the truth, and at most what it is some steps nearer.
+    /// Bounds are at least the truth, and at most the truth some steps nearer to zero.
     #[test]
     fn excesses_and_sums_of_two_are_those_of_the_masses() {
         for (law, far) in laws() {

@@ -1,30 +1,30 @@
-//! Noise on whole numbers of grid units, and the description it is charged as.
+//! Noise on whole numbers of grid units, and the mechanism that it is charged as.
 
 mod law;
 mod tail;
 mod trial;
 mod accuracy;
-mod ahead;
+mod predrawn;
 
 pub(crate) use accuracy::confident;
-pub use ahead::Ahead;
-pub(crate) use law::{Block, Law, SLACK};
+pub(crate) use law::{Block, NoiseLaw, SLACK};
+pub use predrawn::PredrawnNoise;
 pub(crate) use tail::at_least;
-pub(crate) use trial::Trial;
+pub(crate) use trial::SimulatedNoise;
 
 use crate::error::{Error, check};
 use crate::grid::Grid;
-use crate::sample::{self, Gaussian, Geometric, Staircase, Whole};
-use counterpoint::quantity::{Epsilon, Noise as Scale, Sensitivity, Share, Steps};
-use counterpoint::{Mechanism, OutOfRange};
+use crate::sample::{self, Gaussian, Geometric, Staircase, WholeNumber};
+use counterpoint::quantity::{Epsilon, Gamma, NoiseScale as Scale, Sensitivity, WholeSensitivity};
+use counterpoint::{Mechanism, OutOfRangeError};
 use dashu_ratio::RBig;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// Noise for a number that one person moves by at most a stated sensitivity.
+/// Noise for a number with a stated sensitivity.
 ///
-/// What runs is what is charged: [`Noise::mechanism`] is made of the same numbers that the
-/// samplers are given, and the noise is added in exact whole-number arithmetic.
+/// The charge is computed from the numbers that the samplers receive ([`Noise::mechanism`]), and the noise is added in
+/// exact whole-number arithmetic.
 ///
 /// The caller vouches for the sensitivity. The [`Query`](crate::Query) family derives it.
 ///
@@ -39,17 +39,17 @@ use std::sync::{Arc, OnceLock};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Noise {
-    pub(crate) shape: Shape,
+    pub(crate) shape: NoiseShape,
     grid: Grid,
     sensitivity: u64,
     mechanism: Mechanism,
-    sampler: Ready,
+    sampler: LazySampler,
 }
 
-/// The law of the noise, in grid units. Ratios are what the samplers take; each is the exact
-/// value of the double that the description holds.
+/// The law of the noise, in grid units. The samplers take the parameters as ratios; each ratio is the exact value of
+/// the double that the mechanism's description holds.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Shape {
+pub(crate) enum NoiseShape {
     /// Masses proportional to e^(-|x| / scale).
     Laplace { scale: RBig },
     /// Masses proportional to e^(-x^2 / 2 sigma^2).
@@ -59,7 +59,7 @@ pub(crate) enum Shape {
     Staircase { inverse_epsilon: RBig, period: u64, cut: u64 },
 }
 
-/// What draws noise of a shape.
+/// The sampler for a shape.
 enum Sampler {
     Laplace(Geometric),
     Gaussian(Gaussian),
@@ -67,17 +67,17 @@ enum Sampler {
 }
 
 impl Sampler {
-    fn new(shape: &Shape) -> Self {
+    fn new(shape: &NoiseShape) -> Self {
         match shape {
-            Shape::Laplace { scale } => Self::Laplace(Geometric::new(scale)),
-            Shape::Gaussian { sigma } => Self::Gaussian(Gaussian::new(sigma)),
-            Shape::Staircase { inverse_epsilon, period, cut } => {
+            NoiseShape::Laplace { scale } => Self::Laplace(Geometric::new(scale)),
+            NoiseShape::Gaussian { sigma } => Self::Gaussian(Gaussian::new(sigma)),
+            NoiseShape::Staircase { inverse_epsilon, period, cut } => {
                 Self::Staircase(Staircase::new(inverse_epsilon, *period, *cut))
             }
         }
     }
 
-    fn draw(&self) -> Result<Whole, Error> {
+    fn draw(&self) -> Result<WholeNumber, Error> {
         match self {
             Self::Laplace(law) => sample::laplace(law),
             Self::Gaussian(law) => sample::gaussian(law),
@@ -86,18 +86,18 @@ impl Sampler {
     }
 }
 
-/// A sampler that is made of the shape at the first draw, and shared with clones. It says nothing that the
-/// shape does not say.
+/// A sampler that is built from the shape at the first draw and shared between clones. Equality and `Debug` ignore it,
+/// since the shape determines it.
 #[derive(Clone, Default)]
-struct Ready(Arc<OnceLock<Sampler>>);
+struct LazySampler(Arc<OnceLock<Sampler>>);
 
-impl PartialEq for Ready {
+impl PartialEq for LazySampler {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl fmt::Debug for Ready {
+impl fmt::Debug for LazySampler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("..")
     }
@@ -107,21 +107,21 @@ const LEGAL_SCALE: &str = "a number from 2^-20 to 2^80 grid steps";
 const LEGAL_SIGMA: &str = "a number from 2^-20 to 2^20 grid steps";
 const LEGAL_EPSILON: &str = "a number from 2^-24 to 500";
 
-/// The largest sensitivity that descriptions of discrete noise take.
+/// The largest sensitivity that the descriptions of discrete noise accept.
 const MOST_STEPS: u64 = 100_000;
 
 /// The largest sigma of Gaussian noise, in grid units.
 pub(crate) const MOST_SIGMA: f64 = (1_u64 << 20) as f64;
 
-/// Whether discrete Gaussian noise is charged by its own description. The accountant lists its outcomes
-/// up to a sigma of 10^4. Beyond, it knows discrete noise by its Rényi divergences alone: for a
-/// sensitivity of few units that is still less than what one unit more would cost.
+/// True if discrete Gaussian noise is charged as discrete Gaussian noise. The accountant lists its outcomes up to a
+/// sigma of 10^4. Beyond, the accountant knows only its Rényi divergences; for a sensitivity of few units they still
+/// cost less than one additional unit would.
 pub(crate) fn is_charged_as_listed(sigma: f64, steps: u64) -> bool {
     steps < 128 || (sigma <= 1e4 && steps <= MOST_STEPS)
 }
 
-/// One step more makes a continuous pair dominate the discrete one (theory 10.2 and theory 10.3).
-/// 2^53 + 1 is no double.
+/// The sensitivity with one step more, which makes a continuous pair dominate the discrete one (theory 10.2 and theory
+/// 10.3). (2^53 + 1 is not a double.)
 fn one_more(steps: u64) -> Result<Sensitivity, Error> {
     let steps = steps as f64;
     Ok(Sensitivity::new(steps.next_up().max(steps + 1.0))?)
@@ -164,25 +164,27 @@ impl Noise {
             LEGAL_SCALE,
         )?;
         let mechanism = if steps <= MOST_STEPS {
-            Mechanism::Geometric { scale: Scale::new(units)?, sensitivity: Steps::new(steps)? }
+            Mechanism::Geometric {
+                scale: Scale::new(units)?,
+                sensitivity: WholeSensitivity::new(steps)?,
+            }
         } else {
             Mechanism::Laplace { scale: Scale::new(units)?, sensitivity: one_more(steps)? }
         };
         Ok(Self {
-            shape: Shape::Laplace { scale: ratio(units)? },
+            shape: NoiseShape::Laplace { scale: ratio(units)? },
             grid,
             sensitivity: steps,
             mechanism,
-            sampler: Ready::default(),
+            sampler: LazySampler::default(),
         })
     }
 
     /// Gaussian noise on a grid: discrete Gaussian noise in grid units, with the sensitivity
     /// rounded up to whole units.
     ///
-    /// Up to a sigma of 10^4 and a sensitivity of 10^5 units it is charged as what it is; beyond, as
-    /// Gaussian noise with one unit of sensitivity more, which dominates it, if the sensitivity is at
-    /// least 128 units.
+    /// Up to a sigma of 10^4 and a sensitivity of 10^5 units, and always below 128 units, it is charged as discrete
+    /// Gaussian noise; otherwise as Gaussian noise with one unit of sensitivity more, which dominates it.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] unless sigma is 2^-20 to 2^20 units and the sensitivity up to 2^53 units.
@@ -192,22 +194,22 @@ impl Noise {
         let legal = 2.0_f64.powi(-20)..=MOST_SIGMA;
         check(legal.contains(&units), "sigma", sigma, LEGAL_SIGMA)?;
         let mechanism = if is_charged_as_listed(units, steps) {
-            let sensitivity = Steps::new(steps)?;
+            let sensitivity = WholeSensitivity::new(steps)?;
             Mechanism::DiscreteGaussian { sigma: Scale::new(units)?, sensitivity }
         } else {
             Mechanism::Gaussian { sigma: Scale::new(units)?, sensitivity: one_more(steps)? }
         };
         Ok(Self {
-            shape: Shape::Gaussian { sigma: ratio(units)? },
+            shape: NoiseShape::Gaussian { sigma: ratio(units)? },
             grid,
             sensitivity: steps,
             mechanism,
-            sampler: Ready::default(),
+            sampler: LazySampler::default(),
         })
     }
 
-    /// Staircase noise (Geng and Viswanath) on a grid. Gamma, the share of a step that lies
-    /// higher, is moved to the nearest the grid allows; `None` takes 1/(1 + e^(epsilon/2)).
+    /// Staircase noise (Geng and Viswanath) on a grid. Gamma, the share of a step that lies higher, is rounded to the
+    /// nearest value that the grid allows; `None` means 1/(1 + e^(epsilon/2)).
     ///
     /// # Errors
     /// [`Error::OutOfRange`] unless 2^-24 <= epsilon <= 500, 0 <= gamma <= 1 and the
@@ -220,21 +222,21 @@ impl Noise {
     ) -> Result<Self, Error> {
         let period = grid.steps(sensitivity)?;
         check((2.0_f64.powi(-24)..=500.0).contains(&epsilon), "epsilon", epsilon, LEGAL_EPSILON)?;
-        let gamma = Share::new(gamma.unwrap_or(1.0 / (1.0 + (0.5 * epsilon).exp())))?.get();
+        let gamma = Gamma::new(gamma.unwrap_or(1.0 / (1.0 + (0.5 * epsilon).exp())))?.get();
         let cut = ((gamma * period as f64 + 0.5).round() as u64).clamp(1, period);
-        // A staircase with this gamma, rounded to whole units, is exactly this noise.
+        // A staircase with this gamma, rounded to whole units, equals this noise exactly.
         let exact = (cut as f64 - 0.5) / period as f64;
         let gamma = if exact < 0.5 { exact.next_up().min(0.5) } else { exact.next_down().max(0.5) };
         let mechanism = Mechanism::Staircase {
             epsilon: Epsilon::new(epsilon)?,
-            gamma: Some(Share::new(gamma)?),
+            gamma: Some(Gamma::new(gamma)?),
         };
         let inverse_epsilon = RBig::ONE / ratio(epsilon)?;
-        let shape = Shape::Staircase { inverse_epsilon, period, cut };
-        Ok(Self { shape, grid, sensitivity: period, mechanism, sampler: Ready::default() })
+        let shape = NoiseShape::Staircase { inverse_epsilon, period, cut };
+        Ok(Self { shape, grid, sensitivity: period, mechanism, sampler: LazySampler::default() })
     }
 
-    /// What a release with this noise is charged as.
+    /// The mechanism that a release with this noise is charged as.
     #[must_use]
     pub fn mechanism(&self) -> Mechanism {
         self.mechanism.clone()
@@ -246,52 +248,53 @@ impl Noise {
         self.grid
     }
 
-    /// How many grid units one person may move the number.
+    /// The sensitivity in grid units.
     #[must_use]
     pub fn sensitivity(&self) -> u64 {
         self.sensitivity
     }
 
-    /// A number of grid units with fresh noise.
+    /// Adds fresh noise to a number of grid units.
     ///
     /// # Errors
-    /// [`Error::Randomness`] if there is none to be had.
+    /// [`Error::Randomness`] if the source of randomness fails.
     pub fn add(&self, units: i128) -> Result<i128, Error> {
         #[cfg(test)]
-        if let Some(draw) = sample::watch::draw(|| sample::watch::Seen::Added(units, self.clone()))
+        if let Some(draw) =
+            sample::watch::draw(|| sample::watch::Observation::Added(units, self.clone()))
         {
             return Ok(units.saturating_add(draw));
         }
         Ok(self.draw()?.added_to(units))
     }
 
-    /// Fresh noise.
-    fn draw(&self) -> Result<Whole, Error> {
+    /// Draws fresh noise.
+    fn draw(&self) -> Result<WholeNumber, Error> {
         self.sampler.0.get_or_init(|| Sampler::new(&self.shape)).draw()
     }
 
-    /// A number, rounded to the grid, with fresh noise.
+    /// Rounds a number to the grid and adds fresh noise.
     ///
     /// # Errors
-    /// [`Error::Randomness`] if there is none to be had.
+    /// [`Error::Randomness`] if the source of randomness fails.
     pub fn release(&self, x: f64) -> Result<f64, Error> {
         Ok(self.grid.value(self.add(self.grid.units(x).into())?))
     }
 
-    /// A whole number, rounded to the grid, with fresh noise. It need not be a double: whole numbers a step apart may be
-    /// further apart as doubles, and noise does not cover that.
+    /// Rounds a whole number to the grid and adds fresh noise. The number need not be a double: conversion to doubles
+    /// could move neighbouring whole numbers further apart than the noise covers.
     ///
     /// # Errors
-    /// [`Error::Randomness`] if there is none to be had.
+    /// [`Error::Randomness`] if the source of randomness fails.
     pub fn release_whole(&self, x: i128) -> Result<f64, Error> {
         Ok(self.grid.value(self.add(self.grid.units_of_whole(x).into())?))
     }
 }
 
-/// A finite double is a ratio, exactly.
+/// The exact value of a finite double as a ratio.
 pub(crate) fn ratio(x: f64) -> Result<RBig, Error> {
     let (quantity, value, legal) = ("parameter", x, "a finite number");
-    RBig::try_from(x).map_err(|_| OutOfRange { quantity, value, legal }.into())
+    RBig::try_from(x).map_err(|_| OutOfRangeError { quantity, value, legal }.into())
 }
 
 #[cfg(test)]
@@ -331,7 +334,7 @@ mod tests {
         assert!(Noise::discrete_gaussian(1.0, 100_001).is_ok());
         assert!(Noise::discrete_gaussian(1.0, (1 << 53) + 1).is_err());
         assert!(Noise::geometric(1.0, 0).is_err());
-        // As doubles the two are the same: only the smaller may pass.
+        // As doubles the two numbers are equal; only the smaller is legal.
         assert!(Noise::geometric(1.0, 1 << 53).is_ok());
         assert!(Noise::geometric(1.0, (1 << 53) + 1).is_err());
     }

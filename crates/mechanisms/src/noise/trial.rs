@@ -1,26 +1,30 @@
-//! Noise to try things out with: of the same laws, in doubles, from numbers that are no secret. **Nothing is ever released with
-//! it.**
+//! Noise for simulations: the same laws, in doubles, from numbers that are not secret. **Nothing is ever released with
+//! this noise.**
 
-use super::{Noise, Shape};
+use super::{Noise, NoiseShape};
 
-/// A law to draw from.
-pub(crate) struct Trial {
-    kind: Kind,
+/// A law of noise to simulate.
+pub(crate) struct SimulatedNoise {
+    kind: SimulatedShape,
     step: f64,
 }
 
-enum Kind {
+enum SimulatedShape {
     Laplace { scale: f64 },
     Gaussian { sigma: f64 },
     Staircase { epsilon: f64, period: f64, cut: f64 },
 }
 
-impl Trial {
+impl SimulatedNoise {
     pub(crate) fn new(noise: &Noise) -> Self {
         let kind = match &noise.shape {
-            Shape::Laplace { scale } => Kind::Laplace { scale: scale.to_f64().value() },
-            Shape::Gaussian { sigma } => Kind::Gaussian { sigma: sigma.to_f64().value() },
-            Shape::Staircase { inverse_epsilon, period, cut } => Kind::Staircase {
+            NoiseShape::Laplace { scale } => {
+                SimulatedShape::Laplace { scale: scale.to_f64().value() }
+            }
+            NoiseShape::Gaussian { sigma } => {
+                SimulatedShape::Gaussian { sigma: sigma.to_f64().value() }
+            }
+            NoiseShape::Staircase { inverse_epsilon, period, cut } => SimulatedShape::Staircase {
                 epsilon: 1.0 / inverse_epsilon.to_f64().value(),
                 period: *period as f64,
                 cut: *cut as f64,
@@ -29,20 +33,20 @@ impl Trial {
         Self { kind, step: noise.grid.step() }
     }
 
-    /// A draw, from numbers above 0 and at most 1.
+    /// Draws, given uniform numbers above 0 and at most 1.
     pub(crate) fn draw(&self, mut unit: impl FnMut() -> f64) -> f64 {
         self.step
             * match self.kind {
-                Kind::Laplace { scale } => laplace(scale, &mut unit),
-                Kind::Gaussian { sigma } => gaussian(sigma, &mut unit),
-                Kind::Staircase { epsilon, period, cut } => {
+                SimulatedShape::Laplace { scale } => laplace(scale, &mut unit),
+                SimulatedShape::Gaussian { sigma } => gaussian(sigma, &mut unit),
+                SimulatedShape::Staircase { epsilon, period, cut } => {
                     staircase((epsilon, period, cut), &mut unit)
                 }
             }
     }
 }
 
-/// P(x >= k) = e^(-k/scale).
+/// A draw of a geometric variable x with P(x >= k) = e^(-k/scale).
 fn geometric(scale: f64, unit: &mut impl FnMut() -> f64) -> f64 {
     (-unit().ln() * scale).floor()
 }
@@ -63,7 +67,7 @@ fn gaussian(sigma: f64, unit: &mut impl FnMut() -> f64) -> f64 {
     }
 }
 
-/// Level 0 has 2 cut - 1 places, and each later one a period on either side.
+/// Level 0 has 2 cut - 1 whole numbers, and each later level has a period on either side.
 fn staircase((epsilon, period, cut): (f64, f64, f64), unit: &mut impl FnMut() -> f64) -> f64 {
     let middle = 2.0 * cut - 1.0;
     let later = 2.0 * period / epsilon.exp_m1();
@@ -79,10 +83,10 @@ fn staircase((epsilon, period, cut): (f64, f64, f64), unit: &mut impl FnMut() ->
 mod tests {
     use super::*;
     use crate::grid::Grid;
-    use crate::noise::Law;
+    use crate::noise::NoiseLaw;
     use counterpoint_testing::Random;
 
-    /// Chances to reach some places are those of the law: six standard deviations.
+    /// Observed frequencies match the law's probabilities up to six standard deviations.
     #[test]
     fn draws_follow_the_law() {
         let mut random = Random::new(5);
@@ -95,7 +99,7 @@ mod tests {
             Noise::staircase(3.0, Some(0.8), 5e6, Grid::WHOLE),
         ] {
             let noise = noise.unwrap();
-            let (law, trial) = (Law::new(&noise), Trial::new(&noise));
+            let (law, trial) = (NoiseLaw::new(&noise), SimulatedNoise::new(&noise));
             let runs = 20_000;
             let draws: Vec<f64> = (0..runs).map(|_| trial.draw(|| 1.0 - random.unit())).collect();
             for share in [-3.0, -1.0, -0.4, 0.0, 0.2, 1.0, 2.0] {

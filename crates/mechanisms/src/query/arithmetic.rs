@@ -1,6 +1,6 @@
-//! Arithmetic of intervals, in doubles.
+//! Interval arithmetic, in doubles.
 
-/// From one number to another.
+/// The numbers between two ends, both included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// The lower end.
@@ -22,7 +22,7 @@ impl Interval {
         Self { low: self.low + by, high: self.high + by }
     }
 
-    /// Over a number that is not negative.
+    /// Divides by an interval of positive numbers.
     pub(super) fn over(self, by: Self) -> Self {
         let low = if self.low < 0.0 { by.low } else { by.high };
         let high = if self.high < 0.0 { by.high } else { by.low };
@@ -53,7 +53,7 @@ impl Interval {
         Self { low: self.low + other.low, high: self.high + other.high }
     }
 
-    /// The smallest that holds a number, too.
+    /// The smallest interval that also contains a number.
     pub(super) fn with(self, x: f64) -> Self {
         Self { low: self.low.min(x), high: self.high.max(x) }
     }

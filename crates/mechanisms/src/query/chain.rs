@@ -1,26 +1,26 @@
-//! How far counts below many edges are off (theory 11.16).
+//! Half-widths of cumulative counts (theory 11.16).
 //!
-//! The error of each is a sum of independent noises, and that of a later one goes on from that of an earlier one. Given
-//! an error c at the left end of a block of 2^h edges, let F_h(c) be the chance that it and all errors within the block
-//! are at most w: F_h(c) = F_(h-1)(c) E F_(h-1)(c + N), N being the noise of the block's left half. What is kept is 1 -
-//! F, which is summed from positive terms, and so known to many digits however small.
+//! The error at each edge is a sum of independent noises, and the error at a later edge continues that of an earlier
+//! one. Given an error c at the left end of a block of 2^h edges, let F_h(c) be the probability that this error and all
+//! errors within the block are at most w: F_h(c) = F_(h-1)(c) E F_(h-1)(c + N), N being the noise of the block's left
+//! half. The code stores 1 - F, a sum of positive terms, which is therefore accurate to many digits however small.
 //!
-//! Where noise is wide, F is computed at every q-th place only. It is log-concave on whole numbers, as the noise is, and
-//! products, sums of independent numbers and cuts keep that. (A staircase of one step is Laplace noise.) So between two places it is at least what log-linear
-//! interpolation says, and that is at least linear interpolation times e^(-d^2/8), d being the logarithm of the ratio
-//! of both ends (Hoeffding's lemma).
+//! If the noise is wide, F is computed at every q-th place only. F is log-concave on whole numbers, since the noise is,
+//! and products, sums of independent numbers and truncation preserve that. (A staircase of one step is Laplace noise.)
+//! Between two places F is at least its log-linear interpolation, which is at least the linear interpolation times
+//! e^(-d^2/8), d being the logarithm of the ratio of both ends (Hoeffding's lemma).
 
-use crate::noise::{Law, SLACK};
+use crate::noise::{NoiseLaw, SLACK};
 
-/// Sums of independent noises of one law on whole numbers.
+/// Sums of independent noises of one law, on whole numbers.
 #[derive(Debug)]
 pub(super) struct Chain {
-    law: Law,
-    /// Noise is rounded to the middle of so many whole numbers, an odd number.
+    law: NoiseLaw,
+    /// The noise is rounded to the middle of groups of this many whole numbers, an odd number.
     group: f64,
-    /// The mean distance of the noise in groups.
+    /// The mean absolute noise in groups.
     mean: f64,
-    /// P(noise >= x) in groups, from x = 0 on, as far as it was asked for.
+    /// P(noise >= x) in groups, from x = 0 to the largest x that was requested.
     tails: Vec<f64>,
 }
 
@@ -31,44 +31,45 @@ struct Lattice {
     spacing: usize,
 }
 
-/// What noise does to numbers that are known on a lattice, and even.
+/// The effect of noise on even functions that are known on a lattice.
 struct Kernel {
-    /// For offsets from -2J to 2J: the weight of a place, if what is between is interpolated.
+    /// For offsets from -2J to 2J: the weight of a place under linear interpolation.
     hat: Vec<f64>,
-    /// The same from 0 on, for the part of it that is nearer to zero: that of the last place.
+    /// For offsets from 0 on: the part of that weight from the side nearer to zero, which is the weight of the last
+    /// place.
     half: Vec<f64>,
-    /// For the cells that begin at offsets from -2J on: how likely the noise is inside.
+    /// For the cells that begin at offsets from -2J on: the probability that the noise is inside.
     inside: Vec<f64>,
-    /// How likely it goes beyond the last place, from each place on.
+    /// For each place, the probability that the noise goes beyond the last place.
     beyond: Vec<f64>,
 }
 
-/// The mean distance of the noise is at most so many groups.
+/// The largest mean absolute noise in groups.
 const GROUPS: f64 = 8192.0;
 
-/// How many places there are for it: first, and last.
+/// The number of places per mean absolute noise: at first, and at last.
 const FINENESS: [f64; 2] = [2.0, 8.0];
 
-/// How closely a width is sought, if whole numbers are closer.
+/// The relative precision of a width, unless whole numbers are coarser.
 const WIDTH: f64 = 4e-4;
 
-/// More than all roundings: differences of chances have lost four digits.
+/// An upper bound on rounding errors: differences of probabilities have lost four digits.
 const ROUNDING: f64 = 1e-7;
 
 impl Chain {
-    pub(super) fn new(law: Law) -> Self {
+    pub(super) fn new(law: NoiseLaw) -> Self {
         let radius = (law.expected() / GROUPS).floor();
         let group = 2.0 * radius + 1.0;
         let mean = law.expected() / group;
         Self { law, group, mean, tails: Vec::new() }
     }
 
-    /// How far rounding moves one noise.
+    /// The largest rounding error of one noise.
     fn radius(&self) -> f64 {
         0.5 * (self.group - 1.0)
     }
 
-    /// How far, at most, the sum of so many is off with at least 1 - alpha.
+    /// The least bound on the absolute sum of `count` noises that holds with probability at least 1 - alpha.
     pub(super) fn half_width(&mut self, count: u32, alpha: f64) -> f64 {
         if count <= 1 {
             return self.law.furthest(alpha);
@@ -77,14 +78,15 @@ impl Chain {
         self.least(alpha, chance) * self.group + f64::from(count) * self.radius()
     }
 
-    /// How far all of so many prefixes are off at most, with at least 1 - alpha; each is a sum of up to so many.
+    /// The least bound on the errors of all prefixes that holds with probability at least 1 - alpha; each error is a
+    /// sum of up to `count` noises.
     pub(super) fn half_width_all(&mut self, prefixes: u64, count: u32, alpha: f64) -> f64 {
         let chance = |chain: &mut Self, lattice| chain.some_fail(prefixes, lattice);
         self.least(alpha, chance) * self.group + f64::from(count) * self.radius()
     }
 
-    /// The mean distance of the sum of so many. With d(c) = E|c + S| - |c|, and one noise more, it is E|c + N| - |c| + E
-    /// d(c + N). From zero on d is convex and falls, so that interpolation is no less.
+    /// The mean absolute sum of `count` noises. With d(c) = E|c + S| - |c|, one more noise N gives E|c + N| - |c| + E
+    /// d(c + N). From zero on d is convex and decreasing, so that interpolation gives an upper bound.
     pub(super) fn expected(&mut self, count: u32) -> f64 {
         if count <= 1 {
             return self.law.expected();
@@ -106,7 +108,7 @@ impl Chain {
         first * self.group * (1.0 + ROUNDING) + f64::from(count) * self.radius()
     }
 
-    /// The least width, in groups, for which a chance is at most alpha, or a little more than that.
+    /// The least width, in groups, at which a probability is at most alpha; or slightly more than that width.
     fn least(&mut self, alpha: f64, chance: impl Fn(&mut Self, Lattice) -> f64) -> f64 {
         let keeps = |chain: &mut Self, width: f64, fineness: f64| {
             let lattice = chain.lattice(width, fineness);
@@ -136,24 +138,24 @@ impl Chain {
                     None => low = middle,
                 }
             }
-            // With more places a little less may do.
+            // With more places a slightly smaller width may suffice.
             low = (0.95 * high).floor() - 1.0;
         }
         high
     }
 
-    /// Places up to a width, or a little more: every one if the noise is narrow.
+    /// A lattice up to a width, or slightly more; it has every place if the noise is narrow.
     fn lattice(&self, width: f64, fineness: f64) -> Lattice {
         let most = (self.mean / fineness).floor().max(1.0) as usize;
         let width = width as usize;
-        // Whichever multiples come nearest.
+        // The spacing whose multiples come nearest to the width.
         let least = (most / 2).max(most.saturating_sub(64)).max(1);
         let nearest = (least..=most).rev().min_by_key(|spacing| width.next_multiple_of(*spacing));
         let spacing = nearest.unwrap_or(1);
         Lattice { places: width.div_ceil(spacing), spacing }
     }
 
-    /// P(noise >= x), x in groups and at least one.
+    /// Computes P(noise >= x) up to `up_to`, x in groups and at least one.
     fn list_tails(&mut self, up_to: usize) {
         let (group, radius) = (self.group, self.radius());
         let tail = |x: usize| self.law.above(x as f64 * group - radius - 1.0);
@@ -167,7 +169,7 @@ impl Chain {
         let tail = |x: usize| self.tails.get(x).copied().unwrap_or(0.0);
         let mass =
             |x: usize| if x == 0 { 1.0 - 2.0 * tail(1) } else { (tail(x) - tail(x + 1)).max(0.0) };
-        // Interpolated between a place and the one before or after it.
+        // The contribution of noise between a place and the place after or before it.
         let share = |near: usize| 1.0 - near as f64 / spacing as f64;
         let side = |place: usize, after: bool| {
             let at = place * spacing;
@@ -196,13 +198,13 @@ impl Chain {
         Kernel { hat: mirrored(&hat, 1), half, inside: mirrored(&inside, 0), beyond }
     }
 
-    /// How often the sum of so many, two or more, is beyond half the width of a lattice of twice as many places.
+    /// The probability that the sum of two or more noises is beyond the width, on a lattice of twice as many places.
     fn one_fails(&mut self, count: u32, within: Lattice) -> f64 {
         let Lattice { places, spacing } = within;
         let kernel = self.kernel(Lattice { places: 2 * places + 1, spacing });
         let (width, tail) =
             (places * spacing, |x: usize| self.tails.get(x).copied().unwrap_or(0.0));
-        // That of one is exact.
+        // The probability for one noise is exact.
         let one = |c: usize| match (width + 1).checked_sub(c) {
             Some(left) if left > 0 => tail(left) + tail(width + c + 1),
             _ => 1.0 - (tail(c - width) - tail(c + width + 1)),
@@ -214,8 +216,9 @@ impl Chain {
         fails.first().copied().unwrap_or(1.0) * (1.0 + SLACK)
     }
 
-    /// How often one of so many prefixes is beyond the width of a lattice. With that before the first, which has no
-    /// error, they are blocks of powers of two, the widest first; each begins with noise on the beginning of the last.
+    /// The probability that the error of a prefix is beyond the width of a lattice. The prefixes, preceded by the empty
+    /// prefix without error, form blocks of powers of two, the widest first. Each block begins with noise on the
+    /// beginning of the previous block.
     fn some_fail(&mut self, prefixes: u64, lattice: Lattice) -> f64 {
         let kernel = self.kernel(lattice);
         let count = prefixes + 1;
@@ -234,27 +237,27 @@ impl Chain {
     }
 }
 
-/// The chance of one of two independent events, place by place.
+/// The probability of the union of two independent events, at each place.
 fn either(one: &[f64], other: &[f64]) -> Vec<f64> {
     one.iter().zip(other).map(|(a, b)| a + (1.0 - a) * b).collect()
 }
 
 impl Kernel {
-    /// The mean of a function of a number with noise, at each place from zero on: of its values there, what it is more
-    /// inside cells than interpolation says, and what it is at most beyond the last place.
+    /// The mean of a function of a number with noise, at each place from zero on, from its values at the places, upper
+    /// bounds on its excess over interpolation inside the cells, and an upper bound beyond the last place.
     fn mean(&self, values: &[f64], more: &[f64], beyond: f64) -> Vec<f64> {
         let places = values.len().saturating_sub(1);
         let last = values.last().copied().unwrap_or(0.0);
         let inner = values.get(..places).unwrap_or_default();
         let whole: Vec<f64> = inner.iter().skip(1).rev().chain(inner).copied().collect();
         let cells: Vec<f64> = more.iter().rev().chain(more).copied().collect();
-        // From a place on, the offset of the first number is -J + 1 - place, and that of the first cell -J - place.
+        // For a place, the offset of the first value is -J + 1 - place, and that of the first cell is -J - place.
         let from = |list: &[f64], start: usize, other: &[f64]| {
             dot(list.get(start..).unwrap_or_default(), other)
         };
         let at = |place: usize| {
             let ends = [places - place, places + place].map(|offset| self.half.get(offset));
-            // With no place but zero its two ends are one.
+            // If zero is the only place, both ends are the same place.
             let ends = if places == 0 { [ends[0], None] } else { ends };
             let ends = ends.into_iter().flatten().sum::<f64>();
             let numbers = from(&self.hat, (places + 1).saturating_sub(place), &whole);
@@ -265,11 +268,11 @@ impl Kernel {
         (0..=places).map(at).collect()
     }
 
-    /// The same of a chance of failing that is one beyond, and of which what it lacks to one is log-concave.
+    /// The mean of a failure probability that is one beyond the last place and whose complement is log-concave.
     fn fails(&self, fails: &[f64], spacing: usize) -> Vec<f64> {
         let more = |(a, b): (&f64, &f64)| {
             let ratio = (-a).ln_1p() - (-b).ln_1p();
-            // Nor is it more than the larger of both ends.
+            // The excess is also at most the difference of both ends.
             (0.125 * ratio * ratio).min((a - b).abs())
         };
         let cells = fails.iter().zip(fails.iter().skip(1));
@@ -278,7 +281,7 @@ impl Kernel {
     }
 }
 
-/// The sum of products, eight side by side.
+/// The scalar product, in eight parallel sums.
 fn dot(one: &[f64], other: &[f64]) -> f64 {
     let length = one.len().min(other.len());
     let [one, other] = [one, other].map(|list| list.get(..length).unwrap_or_default());
@@ -302,7 +305,7 @@ mod tests {
         (-far..=far).map(|x| (x, weight(x.into()) / total)).collect()
     }
 
-    /// All noises on all nodes, one by one: how often each greatest error is what it is, by the nodes' gaps.
+    /// The law of the greatest error over all edges, by enumerating the noises of all nodes.
     fn brute(
         masses: &[(i32, f64)],
         edges: usize,
@@ -311,7 +314,7 @@ mod tests {
         chance: f64,
     ) {
         if noises.len() == edges {
-            // Node i is for the gaps that end with i; a prefix is made of the widest nodes that fit.
+            // Node i covers the gaps that end with i; a prefix is the sum of the widest nodes that fit.
             let error = |edge: usize| {
                 let (mut left, mut sum) = (edge, 0);
                 while left > 0 {
@@ -339,7 +342,7 @@ mod tests {
             (Noise::discrete_gaussian(0.9, 1), masses(|x| (-0.5 * (x / 0.9).powi(2)).exp(), 6)),
         ];
         for (noise, masses) in narrow {
-            let law = Law::new(&noise.unwrap());
+            let law = NoiseLaw::new(&noise.unwrap());
             for edges in 1..=5 {
                 let mut most = Vec::new();
                 brute(&masses, edges, &mut Vec::new(), &mut most, 1.0);
@@ -357,9 +360,9 @@ mod tests {
         }
     }
 
-    /// The recursion by its definition, at every whole number.
+    /// The probability of a failure by the definition of the recursion, at every whole number.
     fn some_fail(masses: &[f64], count: usize, w: usize) -> f64 {
-        // Chances that all of so many positions are within, given the error of the first.
+        // The probabilities that all of `count` positions are within the width, given the error of the first.
         fn all(masses: &[f64], count: usize, w: usize) -> Vec<f64> {
             if count == 1 {
                 return vec![1.0; 2 * w + 1];
@@ -377,7 +380,7 @@ mod tests {
         1.0 - all(masses, count, w)[w]
     }
 
-    /// The sum of so many, mass by mass.
+    /// The law of the sum of `count` noises, mass by mass.
     fn convolved(masses: &[f64], count: u32) -> Vec<f64> {
         let mut sum = vec![1.0];
         for _ in 0..count {
@@ -390,7 +393,7 @@ mod tests {
         sum
     }
 
-    /// Wide noise is seen at few places: at most half a percent more than the truth, and never less.
+    /// Wide noise is computed at few places: at most half a percent above the truth, and never below.
     #[test]
     fn wide_noise_is_as_far_off_as_at_every_place() {
         let wide = [
@@ -399,7 +402,7 @@ mod tests {
         ];
         for (noise, masses) in wide {
             let masses: Vec<f64> = masses.into_iter().map(|(_, mass)| mass).collect();
-            let mut chain = Chain::new(Law::new(&noise.unwrap()));
+            let mut chain = Chain::new(NoiseLaw::new(&noise.unwrap()));
             for (edges, alpha) in [(1, 0.05), (6, 0.3), (100, 1e-3)] {
                 let found = chain.half_width_all(edges, 7, alpha);
                 let fails = |w: f64| some_fail(&masses, edges as usize + 1, w as usize);
@@ -429,13 +432,13 @@ mod tests {
         }
     }
 
-    /// Noise on any scale: that of a thousand times the scale is a thousand times as far off.
+    /// Widths scale with the noise: a thousand times the scale gives a thousand times the width.
     #[test]
     fn the_widest_noise_is_as_fast() {
         let ends = [(1_000_000, 19, [1e3, 1e15]), (1000, 9, [1e3, 1e6])];
         for (edges, count, scales) in ends {
             let width = |scale: f64| {
-                let law = Law::new(&Noise::geometric(scale, 1).unwrap());
+                let law = NoiseLaw::new(&Noise::geometric(scale, 1).unwrap());
                 let mut chain = Chain::new(law);
                 let [all, one] =
                     [chain.half_width_all(edges, count, 0.05), chain.half_width(count, 1e-9)];

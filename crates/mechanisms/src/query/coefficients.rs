@@ -1,18 +1,19 @@
-//! Where the coefficients of a regression are, if its sums are where they are said to be (theory 11.23).
+//! Intervals for the coefficients of a regression, given intervals for its sums (theory 11.23).
 
 use super::Bounds;
 use super::arithmetic::Interval;
 use super::moments::product_place;
 use nalgebra::{DMatrix, DVector};
 
-/// Nothing is known.
+/// The interval of all numbers.
 const ANYTHING: Interval = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY };
 
-/// More than all roundings here, relative to what is rounded.
+/// An upper bound on the relative rounding errors of this file.
 const SLACK: f64 = 1e-9;
 
-/// The intercept and the coefficients of least squares, in the units of the columns. Where the predictors may be collinear nothing
-/// is known. The bounds are those of the predictors and, last, of the outcome; the sums are those after the number of rows.
+/// Intervals for the intercept and the coefficients of least squares, in the units of the columns. They are infinite if
+/// the predictors may be collinear. `bounds` are those of the predictors and, last, of the outcome; `sums` are the sums
+/// after the number of rows.
 pub(super) fn intervals(bounds: &[Bounds], rows: Interval, sums: &[Interval]) -> Vec<Interval> {
     let Some((outcome, predictors)) = bounds.split_last() else { return Vec::new() };
     let Some(slopes) = slopes(bounds, rows, sums) else { return vec![ANYTHING; bounds.len()] };
@@ -27,16 +28,16 @@ pub(super) fn intervals(bounds: &[Bounds], rows: Interval, sums: &[Interval]) ->
     intercept.into_iter().chain(slopes).map(finite).collect()
 }
 
-/// The coefficients without the intercept; `None` where nothing is known of them.
+/// Intervals for the coefficients without the intercept; `None` if the predictors may be collinear.
 fn slopes(bounds: &[Bounds], rows: Interval, sums: &[Interval]) -> Option<Vec<Interval>> {
     let (count, size) = (bounds.len(), bounds.len() - 1);
-    // In units of half the width of the bounds.
+    // Units of half the width of the bounds.
     let half = |place: usize| bounds.get(place).map_or(1.0, Bounds::half);
     let sum = |place: usize, by: f64| {
         let sum = sums.get(place).copied().unwrap_or(ANYTHING);
         Interval { low: sum.low / by, high: sum.high / by }
     };
-    // Rows times a covariance, or a variance.
+    // The number of rows times a covariance, or a variance.
     let moment = |i: usize, j: usize| {
         let products = sum(product_place(count, i, j), half(i) * half(j));
         let (first, second) = (sum(i, half(i)), sum(j, half(j)));
@@ -60,11 +61,12 @@ fn slopes(bounds: &[Bounds], rows: Interval, sums: &[Interval]) -> Option<Vec<In
     Some(scaled.into_iter().enumerate().map(in_units).collect())
 }
 
-/// Where the solutions x of Mx = b are, for all M and b in intervals; `None` unless all such M are shown to be regular.
+/// Intervals for the solutions x of Mx = b, for all M and b in intervals; `None` unless all such M are shown to be
+/// regular.
 ///
-/// With x' next to the solution in the middle and C next to the inverse there, e = |x - x'| is at most h + Ge, where G = |1 - CM'| + |C| R
-/// and h = |C| (|b' - M'x'| + r + R|x'|), R and r being the radii. If there is v > 0 with Gv < v, (1 - G)^-1 is not negative and e is at
-/// most (1 - G)^-1 h.
+/// Let M', b' be the midpoints, R, r the radii, x' close to the solution of M'x = b' and C close to the inverse of M'.
+/// Then e = |x - x'| <= h + Ge with G = |1 - CM'| + |C| R and h = |C| (|b' - M'x'| + r + R|x'|). If there is a v > 0
+/// with Gv < v, then (1 - G)^-1 is not negative and e <= (1 - G)^-1 h.
 fn solved(matrix: &DMatrix<Interval>, against: &DVector<Interval>) -> Option<Vec<Interval>> {
     let middle = |one: Interval| 0.5 * one.low + 0.5 * one.high;
     let radius = |one: Interval| 0.5 * one.high - 0.5 * one.low;
@@ -89,7 +91,7 @@ fn solved(matrix: &DMatrix<Interval>, against: &DVector<Interval>) -> Option<Vec
     Some(middle.iter().zip(&error).map(around).collect())
 }
 
-/// A number too large to be told is no bound.
+/// Replaces an interval whose ends overflow by the interval of all numbers.
 fn finite(one: Interval) -> Interval {
     if one.low.is_finite() && one.high.is_finite() { one } else { ANYTHING }
 }
@@ -99,7 +101,7 @@ mod tests {
     use super::*;
     use counterpoint_testing::{Random, tries};
 
-    /// Records in columns between -1 and 1 and others; the last column is explained by the others, and by something else.
+    /// Random records whose last column depends on the other columns and on random noise.
     fn columns(random: &mut Random, bounds: &[Bounds], rows: usize) -> Vec<Vec<f64>> {
         let predictors = bounds.len() - 1;
         let mut columns: Vec<Vec<f64>> = vec![Vec::new(); bounds.len()];
@@ -116,7 +118,8 @@ mod tests {
         columns
     }
 
-    /// The number of rows, and the sums of a regression: offsets, and products of each predictor with itself and those after it.
+    /// The number of rows and the sums of a regression: offsets, and products of each predictor with itself and later
+    /// columns.
     fn sums(columns: &[Vec<f64>], bounds: &[Bounds]) -> Vec<f64> {
         let offset = |i: usize| columns[i].iter().map(move |x| x - bounds[i].center());
         let mut sums = vec![columns[0].len() as f64];
@@ -130,7 +133,7 @@ mod tests {
         sums
     }
 
-    /// Least squares by the normal equations with a column of ones, from the sums alone.
+    /// Least squares by the normal equations with a column of ones, from the sums.
     fn least_squares(sums: &[f64], bounds: &[Bounds]) -> Option<Vec<f64>> {
         let count = bounds.len();
         let raw = |i: usize, j: usize| match (i.min(j), i.max(j)) {
@@ -141,13 +144,14 @@ mod tests {
         let matrix = DMatrix::from_fn(count, count, raw);
         let against = DVector::from_fn(count, |i, _| raw(i, count));
         let solved = matrix.lu().solve(&against)?;
-        // The line goes through offsets from the centers.
+        // The normal equations are in offsets from the centers.
         let shift: f64 = (1..count).map(|i| solved[i] * bounds[i - 1].center()).sum();
         let intercept = bounds[count - 1].center() + solved[0] - shift;
         Some([intercept].into_iter().chain(solved.iter().skip(1).copied()).collect())
     }
 
-    /// Whatever the sums are within their intervals, the coefficients are within theirs; for one predictor the slope's are reached.
+    /// For all sums within their intervals the coefficients are within theirs; with one predictor the slope reaches its
+    /// ends.
     #[test]
     fn coefficients_are_within_their_intervals_wherever_the_sums_are() {
         let mut random = Random::new(5);
@@ -200,7 +204,7 @@ mod tests {
         }
     }
 
-    /// Nothing is said where predictors may be the same, or may not vary.
+    /// Intervals are infinite if predictors may be collinear or constant.
     #[test]
     fn nothing_is_said_of_predictors_that_may_be_collinear() {
         let bounds = [Bounds::new(-1.0, 1.0).unwrap(); 3];

@@ -1,14 +1,14 @@
-//! The ends of a quantile's interval, each a choice of its own from the same tally (theory 11.24 and theory 11.25).
+//! The ends of a quantile's interval, each a separate choice from the same tally (theory 11.24 and theory 11.25).
 
 use super::Share;
 use crate::choice::Exponential;
 use crate::error::Error;
 use crate::noise::SLACK;
 
-/// For each share: the quantile, the lower end and the upper end.
+/// The number of choices for each share: the quantile, the lower end and the upper end.
 pub(super) const CHOICES: u64 = 3;
 
-/// The candidate that is chosen by these scores.
+/// Draws a candidate by these scores.
 pub(super) fn chosen(
     choice: &Exponential,
     candidates: &[f64],
@@ -17,12 +17,13 @@ pub(super) fn chosen(
     Ok(candidates.get(choice.release(scores)?).copied().unwrap_or_default())
 }
 
-/// How far from the rank wanted the ends aim, in units of the scores. Public: it depends on the number of candidates, the noise and
-/// the confidence alone.
+/// The distance between the requested rank and the rank that an end aims at, in units of the scores. It is public: it
+/// depends only on the number of candidates, the noise and the confidence.
 ///
-/// An end is on the wrong side of the quantile only if its score is below that of the candidate aimed at, which is zero, by more than
-/// this less one row. No candidate is on the wrong side for both ends, so that of k candidates the two choices fail least surely
-/// where each has k/2 of them: both are right with at least (1 + k w / 2)^-2, w being the weight of such a score.
+/// An end is on the wrong side of the quantile only if its score is lower than the target candidate's, which is zero,
+/// by more than this distance less one row. No candidate is on the wrong side for both ends. Of k candidates the two
+/// choices are least reliable if each has k/2 wrong candidates: both are right with probability at least (1 + k w /
+/// 2)^-2, w being the weight of such a score.
 pub(super) fn aim(
     choice: &Exponential,
     (_, whole): Share,
@@ -31,11 +32,11 @@ pub(super) fn aim(
 ) -> i128 {
     let odds = 2.0 * (-0.5 * confidence.ln()).exp_m1();
     let lacks = (candidates as f64 / odds).ln().max(0.0) * choice.scale() * (1.0 + SLACK);
-    // One row more covers every definition of a quantile between the rows next to its rank.
+    // One more row covers every definition of a quantile between the rows next to its rank.
     i128::from(whole) - 1 + lacks.ceil() as i128
 }
 
-/// For each candidate whole * (rows below it) - part * (all rows): how far its rank is above the one wanted.
+/// For each candidate, whole * (rows below it) - part * (all rows): its rank minus the requested rank.
 fn ranks((part, whole): Share, gaps: &[i128]) -> Vec<i128> {
     let wanted = i128::from(part) * gaps.iter().sum::<i128>();
     let mut below = 0;
@@ -46,8 +47,8 @@ fn ranks((part, whole): Share, gaps: &[i128]) -> Vec<i128> {
     gaps.iter().take(gaps.len().saturating_sub(1)).map(rank).collect()
 }
 
-/// Scores of the candidates as lower ends: how far the ranks from each candidate up to the next are from the one aimed at. The
-/// lowest candidate is below everything, and is aimed at where there are too few rows.
+/// Scores of the candidates as lower ends: the distance between the target rank and the ranks from each candidate up to
+/// the next. The lowest candidate counts as below all ranks, and is the target if there are too few rows.
 fn lower(share: Share, gaps: &[i128], aim: i128) -> Vec<i64> {
     let ranks = ranks(share, gaps);
     let score = |place: usize| {
@@ -57,7 +58,8 @@ fn lower(share: Share, gaps: &[i128], aim: i128) -> Vec<i64> {
     (0..ranks.len()).map(score).collect()
 }
 
-/// The same of upper ends: the ranks from the candidate before up to each. The highest candidate is above everything.
+/// Scores of the candidates as upper ends: the distance from the ranks between the previous candidate and each. The
+/// highest candidate counts as above all ranks.
 fn upper(share: Share, gaps: &[i128], aim: i128) -> Vec<i64> {
     let ranks = ranks(share, gaps);
     let score = |place: usize| {
@@ -67,7 +69,7 @@ fn upper(share: Share, gaps: &[i128], aim: i128) -> Vec<i64> {
     (0..ranks.len()).map(score).collect()
 }
 
-/// How far a rank is from an interval of ranks, as a score.
+/// The score of an interval of ranks: minus its distance from a rank.
 fn miss(from: Option<&i128>, to: Option<&i128>, rank: i128) -> i64 {
     let below = from.map_or(0, |from| from - rank);
     let above = to.map_or(0, |to| rank - to);
@@ -90,7 +92,7 @@ pub(super) fn draw(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query::measurement::Body;
+    use crate::query::measurement::MeasurementBody;
     use crate::query::{Measurement, Query, tally};
     use counterpoint::{Adjacency, Relation};
 
@@ -102,18 +104,20 @@ mod tests {
     }
 
     fn choice(measurement: &Measurement) -> &Exponential {
-        let Body::Intervals(choices, _) = &measurement.body else { panic!("{measurement:?}") };
+        let MeasurementBody::Intervals(choices, _) = &measurement.body else {
+            panic!("{measurement:?}")
+        };
         &choices[0]
     }
 
-    /// How often each candidate is chosen.
+    /// The probability of each candidate.
     fn law(scores: &[i64], scale: f64) -> Vec<f64> {
         let weights: Vec<f64> = scores.iter().map(|score| (*score as f64 / scale).exp()).collect();
         let total: f64 = weights.iter().sum();
         weights.into_iter().map(|weight| weight / total).collect()
     }
 
-    /// How often the ends are on both sides of a number, if they aim so far from the rank wanted.
+    /// The probability that the ends enclose a number, if they aim at this distance from the requested rank.
     fn held(
         measurement: &Measurement,
         data: &[f64],
@@ -132,7 +136,7 @@ mod tests {
         sure(&low, &|end| end <= number) * sure(&high, &|end| end >= number)
     }
 
-    /// Quantiles by all nine definitions of Hyndman and Fan 1996, of the numbers clamped.
+    /// Quantiles by all nine definitions of Hyndman and Fan 1996, of the clamped numbers.
     fn definitions(data: &[f64], share: Share, [low, high]: [f64; 2]) -> Vec<f64> {
         let mut sorted: Vec<f64> = data.iter().map(|x| x.clamp(low, high)).collect();
         sorted.sort_by(f64::total_cmp);
@@ -143,7 +147,7 @@ mod tests {
             let part = place - place.floor();
             (1.0 - part) * at(place.floor()) + part * at(place.ceil())
         };
-        // Whole numbers that a double misses.
+        // Corrects whole numbers that the double misses.
         let rank = (n * p * 1e9).round() / 1e9;
         let is_whole = rank.fract().abs() < 1e-9;
         let second = if is_whole { 0.5 * (at(rank) + at(rank + 1.0)) } else { at(rank.ceil()) };
@@ -163,7 +167,7 @@ mod tests {
         ]
     }
 
-    /// All lists of up to five of the numbers, in order.
+    /// All increasing lists of up to five of the numbers.
     fn lists(numbers: &[f64]) -> Vec<Vec<f64>> {
         let mut lists: Vec<Vec<f64>> = vec![Vec::new()];
         for round in 0..5 {
@@ -185,7 +189,8 @@ mod tests {
         both.iter().flat_map(|a| [1, 3].map(|rows| Relation::new(*a, rows).unwrap())).collect()
     }
 
-    /// Of every list of up to five numbers on, between and beyond four candidates, by the chances of all choices.
+    /// For every list of up to five numbers on, between and beyond four candidates, by the probabilities of all
+    /// choices.
     #[test]
     fn intervals_hold_the_quantiles_of_all_small_data() {
         let candidates = [1.0, 2.0, 3.0, 4.0];
@@ -211,8 +216,9 @@ mod tests {
         assert!(least < 0.99, "{least}");
     }
 
-    /// The rows are at the lowest and above the highest candidate: all others have the rank that is wanted. Nine tenths of what may fail
-    /// do, and ends that aim a hundredth less far fail more often than they may.
+    /// The rows are at the lowest candidate and above the highest, so that all other candidates have the requested
+    /// rank. Nine tenths of the allowed failures occur, and ends that aim a hundredth less far fail more often than
+    /// allowed.
     #[test]
     fn the_worst_data_have_the_chance_that_is_claimed() {
         let candidates: Vec<f64> = (0..1001).map(f64::from).collect();
@@ -236,7 +242,7 @@ mod tests {
         }
     }
 
-    /// There always is a candidate that is aimed at.
+    /// Some candidate is always on target.
     #[test]
     fn ends_aim_within_the_candidates_whatever_the_rows_are() {
         for aim in [0, 1, 7, 1 << 100] {

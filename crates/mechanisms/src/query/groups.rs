@@ -1,13 +1,13 @@
-//! One question answered for each of several groups of the records: how far one person moves all answers together, and
-//! what that is charged as (theory 11.10).
+//! One query answered for each of several groups of records: how far one person moves all answers together, and the
+//! charge for that (theory 11.10).
 
 use super::ends::CHOICES;
-use super::measurement::{Body, Measurement};
+use super::measurement::{Measurement, MeasurementBody};
 use super::noises::rounded_up;
+use super::noisy_query::{NoisyQuery, Style};
 use super::parts::{own_parts, placed};
-use super::recipe::{Recipe, Style};
-use super::summand::{Of, Summand};
-use super::{Kind, score_sensitivity};
+use super::summand::{Summand, Term};
+use super::{QueryKind, score_sensitivity};
 use crate::choice::Exponential;
 use crate::error::{Error, check};
 use crate::grid::Grid;
@@ -15,19 +15,19 @@ use crate::noise::{MOST_SIGMA, Noise};
 use counterpoint::quantity::{Delta, Rho};
 use counterpoint::{Adjacency, Count, Guarantee, Mechanism, Relation, Release};
 
-/// How a person's records are spread over groups at most.
+/// Limits on the spread of a person's records over groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spread {
-    /// All records of a person that are used.
+pub struct GroupLimits {
+    /// The largest number of a person's records that are used.
     rows: u64,
-    /// Those in one group.
-    each: u64,
-    /// Groups that they are in.
+    /// The largest number of these records in one group.
+    rows_per_group: u64,
+    /// The largest number of groups that contain these records.
     groups: u64,
 }
 
-impl Spread {
-    /// At most so many records of a person, so many of them in one group, in so many groups.
+impl GroupLimits {
+    /// At most `rows` records of a person, at most `each` of them in one group, in at most `groups` groups.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] unless all are from 1 to 10,000.
@@ -38,35 +38,35 @@ impl Spread {
         }
         let each = each.min(rows);
         let rows = rows.min(each.saturating_mul(groups));
-        Ok(Self { rows, each, groups: groups.min(rows) })
+        Ok(Self { rows, rows_per_group: each, groups: groups.min(rows) })
     }
 
-    /// All records of a person that are used.
+    /// The largest number of a person's records that are used.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Those in one group.
+    /// The largest number of these records in one group.
     #[must_use]
-    pub fn each(&self) -> u64 {
-        self.each
+    pub fn rows_per_group(&self) -> u64 {
+        self.rows_per_group
     }
 
-    /// Groups that they are in.
+    /// The largest number of groups that contain these records.
     #[must_use]
     pub fn groups(&self) -> u64 {
         self.groups
     }
 
-    /// The largest sum of squares of how many there are in each group: as many groups as can be are full, one has the
-    /// rest. (Moving a record to a fuller group makes it larger.)
+    /// The largest sum of squares of a person's counts in the groups: as many groups as possible are full, and one has
+    /// the rest. (Moving a record to a fuller group increases the sum.)
     fn squares(&self) -> u64 {
-        let (full, rest) = (self.rows / self.each, self.rows % self.each);
-        full * self.each * self.each + rest * rest
+        let (full, rest) = (self.rows / self.rows_per_group, self.rows % self.rows_per_group);
+        full * self.rows_per_group * self.rows_per_group + rest * rest
     }
 
-    /// How many records come and go: where people are replaced, somebody's and somebody else's.
+    /// The number of records that are added or removed: if people are replaced, those of both people.
     fn moves(&self, relation: Relation) -> u64 {
         match relation.adjacency() {
             Adjacency::AddRemove => self.rows,
@@ -74,86 +74,92 @@ impl Spread {
         }
     }
 
-    /// How far the numbers of all groups move in Euclidean norm, if a record moves one of them at most so far up or down.
+    /// An upper bound on the change of all groups' numbers in Euclidean norm, if a record moves one number up by at
+    /// most `up` or down by at most `down`.
     ///
-    /// Where people are replaced, n records come to a group of which m go: it moves by at most an + bm or am + bn, a being
-    /// the larger of the two and b the smaller, and the square of that is at most (a^2 + b^2)(n^2 + m^2).
+    /// If people are replaced, n records come to a group and m leave it: its number moves by at most an + bm or am +
+    /// bn, a being the larger of the two limits and b the smaller; the square of that is at most (a^2 + b^2)(n^2 +
+    /// m^2).
     fn far(&self, relation: Relation, ends: [f64; 2]) -> f64 {
         let [up, down] = ends;
         let square = match relation.adjacency() {
             Adjacency::AddRemove => up.max(down).powi(2),
             Adjacency::Replace => 2.0 * (up * up + down * down),
         };
-        // Seven roundings at most, of which the root halves those before it.
+        // There are at most seven roundings; the root halves the effect of those before it.
         (self.squares() as f64 * square).sqrt() * (1.0 + 8.0 * f64::EPSILON)
     }
 }
 
-/// The bound on what one person contributes to the rows that a question is answered from.
+/// The contribution bound for the rows that a query is answered from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contribution {
-    /// One answer from rows of this relation.
+    /// One answer from rows under this relation.
     Rows(Relation),
-    /// An answer for each of several groups of the rows.
-    Groups(Relation, Spread),
+    /// One answer for each of several groups of rows.
+    Groups(Relation, GroupLimits),
 }
 
 impl Contribution {
-    /// The relation of the records that one answer is made of.
+    /// The relation of the records of one answer.
     pub(super) fn within(self) -> Result<Relation, Error> {
         match self {
             Self::Rows(relation) => Ok(relation),
-            // One group's records, as far as its size and its answer's accuracy go.
-            Self::Groups(relation, spread) => {
-                Ok(Relation::new(Adjacency::AddRemove, spread.moves(relation))?)
+            // The records of one group, for the size and the accuracy of its answer.
+            Self::Groups(relation, limits) => {
+                Ok(Relation::new(Adjacency::AddRemove, limits.moves(relation))?)
             }
         }
     }
 }
 
-impl Recipe {
+impl NoisyQuery {
     /// The measurement under a contribution bound.
     ///
     /// # Errors
-    /// As for [`Recipe::under`] and [`Recipe::under_groups`].
+    /// As for [`NoisyQuery::under`] and [`NoisyQuery::under_groups`].
     pub fn bounded(&self, contribution: Contribution) -> Result<Measurement, Error> {
         match contribution {
             Contribution::Rows(relation) => self.under(relation),
-            Contribution::Groups(relation, spread) => self.under_groups(relation, spread),
+            Contribution::Groups(relation, limits) => self.under_groups(relation, limits),
         }
     }
 
-    /// Made ready to be answered for each of several groups of the records of data of this relation, *all of them
-    /// charged together*: [`Measurement::releases`] is what all groups' answers cost. No record is in two groups.
+    /// The measurement of each of several groups of records under this relation, *all groups charged together*:
+    /// [`Measurement::releases`] is the cost of all groups' answers. No record is in two groups.
     ///
     /// # Errors
-    /// [`Error::Unsuited`] for staircase noise where several records move, and for cumulative counts; [`Error::OutOfRange`] for Gaussian noise that would be beyond 2^20
-    /// grid steps, and where a person and another have more than 10,000 records.
-    pub fn under_groups(&self, relation: Relation, spread: Spread) -> Result<Measurement, Error> {
-        self.under_groups_with(relation, spread, None)
+    /// [`Error::Unsuited`] for staircase noise if a person moves several records, and for cumulative counts.
+    /// [`Error::OutOfRange`] for Gaussian noise above 2^20 grid steps, and if two people have more than 10,000 records.
+    pub fn under_groups(
+        &self,
+        relation: Relation,
+        limits: GroupLimits,
+    ) -> Result<Measurement, Error> {
+        self.under_groups_with(relation, limits, None)
     }
 
-    /// The same, with a count of each group that is released elsewhere.
+    /// As [`NoisyQuery::under_groups`], with a count of each group that another measurement releases.
     pub(super) fn under_groups_with(
         &self,
         relation: Relation,
-        spread: Spread,
+        limits: GroupLimits,
         count: Option<&Measurement>,
     ) -> Result<Measurement, Error> {
-        let moves = spread.moves(relation);
-        let moved = Moved { relation, spread, moves };
-        let within = Contribution::Groups(relation, spread).within()?;
+        let moves = limits.moves(relation);
+        let moved = GroupChange { relation, limits, moves };
+        let within = Contribution::Groups(relation, limits).within()?;
         let (body, releases) = match (&self.query.kind, self.style) {
-            (Kind::Quantile { share, .. }, Style::Exponential { epsilon }) => {
+            (QueryKind::Quantile { share, .. }, Style::Exponential { epsilon }) => {
                 let (choice, release) = moved.choice(epsilon, *share)?;
-                (Body::Choice(choice), vec![release])
+                (MeasurementBody::Choice(choice), vec![release])
             }
-            (Kind::Quantiles { shares, .. }, Style::Exponential { epsilon }) => {
+            (QueryKind::Quantiles { shares, .. }, Style::Exponential { epsilon }) => {
                 let each = epsilon / shares.len() as f64;
                 let choices = shares.iter().map(|share| moved.choice(each, *share));
                 let choices = choices.collect::<Result<Vec<_>, Error>>()?;
                 let (choices, releases) = choices.into_iter().unzip();
-                (Body::Choices(choices), releases)
+                (MeasurementBody::Choices(choices), releases)
             }
             (_, Style::ExponentialInterval { epsilon, confidence }) => {
                 let (shares, _) = self.query.choice().unwrap_or_default();
@@ -164,78 +170,79 @@ impl Recipe {
                 };
                 let choices = shares.iter().map(choice).collect::<Result<Vec<_>, Error>>()?;
                 let (choices, releases) = choices.into_iter().unzip();
-                (Body::Intervals(choices, confidence), releases)
+                (MeasurementBody::Intervals(choices, confidence), releases)
             }
-            (Kind::Histogram(_), style) => {
+            (QueryKind::Histogram(_), style) => {
                 let (noise, release) = moved.noise(style, [1, 0], Grid::WHOLE)?;
-                (Body::Bins(noise), vec![release])
+                (MeasurementBody::Bins(noise), vec![release])
             }
             (
-                Kind::Count(_)
-                | Kind::Sum(_)
-                | Kind::Mean(_)
-                | Kind::Variance(_)
-                | Kind::Deviation(_)
-                | Kind::Proportion(_)
-                | Kind::Covariance(..)
-                | Kind::Correlation(..)
-                | Kind::Regression { .. },
+                QueryKind::Count(_)
+                | QueryKind::Sum(_)
+                | QueryKind::Mean(_)
+                | QueryKind::Variance(_)
+                | QueryKind::Deviation(_)
+                | QueryKind::Proportion(_)
+                | QueryKind::Covariance(..)
+                | QueryKind::Correlation(..)
+                | QueryKind::Regression { .. },
                 style,
             ) => {
                 let list = own_parts(placed(&self.query.kind, within), count.is_some());
                 let style = style.shared(list.len() as f64);
-                let sums = list.into_iter().map(|(of, columns)| moved.sum(style, of, columns));
+                let sums = list.into_iter().map(|(term, columns)| moved.sum(style, term, columns));
                 let sums = sums.collect::<Result<Vec<_>, Error>>()?;
                 let (sums, releases) = sums.into_iter().unzip();
-                (Body::Sums(sums), releases)
+                (MeasurementBody::Sums(sums), releases)
             }
             (_, style) => {
                 let legal = "counts, proportions, sums, means, variances, histograms and quantiles";
-                return Err(style.unsuited("a question about groups", legal));
+                return Err(style.unsuited("a query about groups", legal));
             }
         };
         Ok(Measurement::made(self.clone(), within, body, releases).with_outside_count(count))
     }
 }
 
-/// What moves.
+/// The change between neighbouring data sets.
 #[derive(Clone, Copy)]
-struct Moved {
+struct GroupChange {
     relation: Relation,
-    spread: Spread,
-    /// How many records.
+    limits: GroupLimits,
+    /// The number of records that are added or removed.
     moves: u64,
 }
 
-impl Moved {
+impl GroupChange {
     fn sum(
         &self,
         style: Style,
-        of: Of,
+        term: Term,
         columns: [usize; 2],
     ) -> Result<((Summand, Noise), Release), Error> {
-        let (low, high) = of.range();
+        let (low, high) = term.range();
         let reach = match style {
             Style::Gaussian { .. } => {
-                self.spread.far(self.relation, [high.max(0.0), (-low).max(0.0)])
+                self.limits.far(self.relation, [high.max(0.0), (-low).max(0.0)])
             }
             _ => self.moves as f64 * high.abs().max(low.abs()),
         };
-        let grid = match (of, style) {
-            (Of::Ones(_), Style::Gaussian { .. }) => style.grid(reach)?.coarser(Grid::WHOLE),
-            (Of::Ones(_), _) => Grid::WHOLE,
+        let grid = match (term, style) {
+            (Term::Ones(_), Style::Gaussian { .. }) => style.grid(reach)?.coarser(Grid::WHOLE),
+            (Term::Ones(_), _) => Grid::WHOLE,
             _ => style.grid(reach)?,
         };
-        let summand = Summand::at(of, columns, grid);
-        // Each group's sum is rounded on its own: a record counts as whole steps.
+        let summand = Summand::at(term, columns, grid);
+        // Each group's sum is rounded separately, so a record counts as whole steps.
         let (noise, release) = self.noise(style, summand.steps_of_one(), grid)?;
         Ok(((summand, noise), release))
     }
 
-    /// The noise for numbers of which one record moves one by so many steps up or down, and what all of them cost. Where one
-    /// record moves, one number does, and is charged as it is. Where one record is replaced by another and records only move
-    /// numbers upward, two numbers move by so many steps, or one by no more than that: two releases, as for the bins of a
-    /// histogram. (If records moved numbers both ways, one number could move by twice as many steps.)
+    /// The noise for numbers of which a record moves one by at most `ends` steps up or down, and the cost of all of
+    /// them. If one record moves, one number moves, and the noise is charged as it is. If one record replaces another
+    /// and records only move numbers upward, then two numbers move by at most that many steps, or one number by no
+    /// more: two releases, as for the bins of a histogram. (If records moved numbers both ways, one number could move
+    /// by twice as many steps.)
     fn noise(&self, style: Style, ends: [u64; 2], grid: Grid) -> Result<(Noise, Release), Error> {
         let [up, down] = ends;
         let steps = up.max(down).max(1);
@@ -244,7 +251,7 @@ impl Moved {
             let release = Release::from((noise.mechanism(), Count::ONE));
             return Ok((noise, release));
         }
-        if self.moves == 2 && self.spread.rows == 1 && up.min(down) == 0 {
+        if self.moves == 2 && self.limits.rows == 1 && up.min(down) == 0 {
             let noise = style.shared(2.0).noise(steps, grid)?;
             let release = Release::from((noise.mechanism(), Count::new(2)?));
             return Ok((noise, release));
@@ -256,10 +263,9 @@ impl Moved {
                 Ok((noise, (Mechanism::from(Guarantee::pure(epsilon)?), Count::ONE).into()))
             }
             Style::Gaussian { multiplier } => {
-                let far = self.spread.far(self.relation, ends.map(|steps| steps as f64)).max(1.0);
+                let far = self.limits.far(self.relation, ends.map(|steps| steps as f64)).max(1.0);
                 let sigma = rounded_up(far, multiplier);
-                let legal =
-                    "at most 2^20 steps of the grid over how far one person moves the answers";
+                let legal = "at most 2^20 grid steps divided by the sensitivity of all answers";
                 check(sigma <= MOST_SIGMA, "multiplier", multiplier, legal)?;
                 let noise = Noise::gaussian(sigma * grid.step(), all as f64 * grid.step(), grid)?;
                 // rho = |shift|^2 / (2 sigma^2), number by number (Canonne, Kamath and Steinke 2020).
@@ -272,10 +278,10 @@ impl Moved {
         }
     }
 
-    /// A choice in each group. One in which so many records move has losses in a range that is as large a part of epsilon as
-    /// they are of all, and ranges add up: all choices together have the range epsilon.
+    /// A choice in each group. If k of a person's records move in a group, the losses of its choice lie in a range of
+    /// epsilon times k divided by all moves. The ranges add up: all choices together have the range epsilon.
     fn choice(&self, epsilon: f64, share: (u32, u32)) -> Result<(Exponential, Release), Error> {
-        let one = score_sensitivity(share, Relation::one(Adjacency::AddRemove));
+        let one = score_sensitivity(share, Relation::single_record(Adjacency::AddRemove));
         let choice = Exponential::new(epsilon, one * self.moves)?;
         let release = Release::from((choice.mechanism(), Count::ONE));
         Ok((choice, release))

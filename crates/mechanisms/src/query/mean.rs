@@ -1,65 +1,70 @@
-//! How far a mean is off (theory 11.13); or a proportion, the mean of numbers that are
-//! plus or minus one half.
+//! The error of a mean (theory 11.13), or of a proportion, the mean of numbers that are plus or minus one half.
 //!
-//! Of n records, offsets have mean m, |m| <= M. With noise a on n and s on the sum of offsets the answer
-//! is off by (s - m (N - n))/N, N = max(1, n + a), before it is clamped to [-M, M].
+//! Of n records, offsets have mean m, |m| <= M. With noise a on n, noise s on the sum of offsets and N = max(1, n + a),
+//! the error is (s - m (N - n))/N before the answer is clamped to [-M, M].
 
 use super::summand::Summand;
-use crate::noise::{Block, Law, Noise, SLACK};
+use crate::noise::{Block, Noise, NoiseLaw, SLACK};
 
-/// A mean of so many records.
+/// The error of a mean of `rows` records.
 #[derive(Clone, Debug)]
 pub(super) struct Mean {
-    /// The noise on the number of records; none where that is public.
-    ones: Option<Law>,
-    offsets: Law,
+    /// The noise on the number of records; none if that is public.
+    ones: Option<NoiseLaw>,
+    offsets: NoiseLaw,
     rows: f64,
     /// Half the width of the bounds.
     half: f64,
 }
 
-/// That the number of records with noise is from `few` to `many`.
+/// The event that the noisy number of records is from `few` to `many`, and its probability.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rows {
+pub(super) struct RowsBlock {
     pub(super) chance: f64,
     pub(super) few: f64,
     pub(super) many: f64,
 }
 
-/// The numbers of records that noise makes of so many, in blocks.
-pub(super) fn noisy_rows(ones: Option<&Law>, rows: f64, alpha: f64, fineness: f64) -> Vec<Rows> {
+/// The law of the noisy number of records, in blocks.
+pub(super) fn noisy_rows(
+    ones: Option<&NoiseLaw>,
+    rows: f64,
+    alpha: f64,
+    fineness: f64,
+) -> Vec<RowsBlock> {
     let Some(ones) = ones else {
         let rows = rows.max(1.0);
-        return vec![Rows { chance: 1.0, few: rows, many: rows }];
+        return vec![RowsBlock { chance: 1.0, few: rows, many: rows }];
     };
     let block = |block: &Block| {
         let [few, many] = [block.low, block.high].map(|a| (rows + a).max(1.0));
-        Rows { chance: block.chance, few, many }
+        RowsBlock { chance: block.chance, few, many }
     };
-    let blocks: Vec<Rows> = ones.blocks(alpha, fineness).iter().map(block).collect();
-    // However many fewer there are, it is one.
-    let (one, more): (Vec<Rows>, Vec<Rows>) = blocks.iter().partition(|rows| rows.many <= 1.0);
+    let blocks: Vec<RowsBlock> = ones.blocks(alpha, fineness).iter().map(block).collect();
+    // Smaller noisy numbers are replaced by one.
+    let (one, more): (Vec<RowsBlock>, Vec<RowsBlock>) =
+        blocks.iter().partition(|rows| rows.many <= 1.0);
     let chance = one.iter().map(|rows| rows.chance).sum();
-    more.into_iter().chain([Rows { chance, few: 1.0, many: 1.0 }]).collect()
+    more.into_iter().chain([RowsBlock { chance, few: 1.0, many: 1.0 }]).collect()
 }
 
-/// How many blocks an average distance of the noise is cut into: first, and last.
+/// The number of blocks per mean absolute noise, in successive rounds.
 pub(super) const FINENESS: [f64; 3] = [8.0, 64.0, 512.0];
 
-/// The same for estimates.
+/// The number of blocks per mean absolute noise for estimates.
 pub(super) const COARSE: f64 = 4.0;
 
-/// How closely a half-width is sought with these.
+/// The relative precision of a half-width in the rounds of [`FINENESS`].
 const WIDTHS: [f64; 3] = [1e-2, 1e-3, 1e-4];
 
-/// What is so rare is counted as a failure.
+/// Events with this part of the failure probability count as failures.
 pub(super) const RARE: f64 = 1.0 / 4096.0;
 
 impl Mean {
-    /// Of the noise on ones, unless their number is public, and on offsets.
+    /// From the noise on ones, unless the number of records is public, and on offsets.
     pub(super) fn new(sums: &[(Summand, Noise)], rows: u64, half: f64) -> Option<Self> {
         let rows = rows as f64;
-        let law = |(_, noise): &(Summand, Noise)| Law::new(noise);
+        let law = |(_, noise): &(Summand, Noise)| NoiseLaw::new(noise);
         match sums {
             [offsets] => {
                 Some(Self { ones: None, offsets: law(offsets), rows: rows.max(1.0), half })
@@ -71,7 +76,7 @@ impl Mean {
         }
     }
 
-    /// The least half-width for all data, but for what the blocks leave: some thousandth part.
+    /// The least half-width for all data, up to some thousandths that the blocks add.
     pub(super) fn half_width(&self, alpha: f64) -> f64 {
         if self.ones.is_none() {
             return self.public_half_width(alpha);
@@ -82,8 +87,8 @@ impl Mean {
         })
     }
 
-    /// About the same where the number of records has noise, as if N were never cut off at one: on data with a mean of m the
-    /// answer is off by more than h where s - (m - h) a or its opposite is above hn, a sum of two noises.
+    /// An estimate of the half-width where the number of records has noise, as if N were never raised to one: on data
+    /// with mean m the error is above h if s - (m - h) a, or its opposite, is above hn, a sum of two noises.
     pub(super) fn about_half_width(&self, alpha: f64) -> Option<f64> {
         let ones = self.ones.as_ref()?;
         let rows = self.rows.max(1.0);
@@ -91,7 +96,7 @@ impl Mean {
             true => ones.blocks(alpha * RARE, COARSE),
             false => Vec::new(),
         };
-        // P(s + m a > x), by the middles of blocks where it has no formula.
+        // P(s + m a > x), by the middles of blocks if it has no formula.
         let beyond = |m: f64, x: f64| match blocks.as_slice() {
             [] => self.offsets.both_above(ones, m, x, &[]),
             [inner @ .., _, _] => {
@@ -105,12 +110,12 @@ impl Mean {
             let near = if h < self.half { beyond(near, h * rows) } else { 0.0 };
             beyond(self.half, h * rows) + near
         };
-        // Of two Gaussians it is this, and of others near it.
+        // Exact for two Gaussians; a good start for other noise.
         let guess = self.offsets.furthest(alpha).hypot(self.half * ones.furthest(alpha)) / rows;
         Some(about_least(guess, 2.0 * self.half, |h| (fails(h) / alpha).ln()))
     }
 
-    /// Whether no data are off by more than h more often than that.
+    /// True if no data have an error above h with probability above alpha.
     pub(super) fn keeps(&self, h: f64, alpha: f64, fineness: f64) -> bool {
         if self.ones.is_none() {
             return self.public_half_width(alpha) <= h;
@@ -119,26 +124,27 @@ impl Mean {
         self.fails_in(&blocks, h, alpha) <= alpha
     }
 
-    /// Without noise on n the worst data have both sides open, |m| <= M - h, as long as h < M. From
-    /// there on answers can be off by h on one side only, and by 2M on none.
+    /// If n has no noise, the worst data allow errors of both signs, |m| <= M - h, as long as h < M. For larger h
+    /// errors above h have one sign only, and above 2M none are possible.
     fn public_half_width(&self, alpha: f64) -> f64 {
         let rows = self.rows.max(1.0);
         let both = self.offsets.furthest(alpha) / rows;
         match both < self.half {
             true => both,
-            // Of no records the mean is in the middle.
+            // The mean of no records is the middle of the bounds.
             false if self.rows < 1.0 => self.half,
             false => (self.offsets.reach(alpha) / rows).clamp(self.half, 2.0 * self.half),
         }
     }
 
-    /// How often an answer is off by more than h, at most, as far as that is alpha: else that it is more.
-    fn fails_in(&self, blocks: &[Rows], h: f64, alpha: f64) -> f64 {
+    /// An upper bound on the probability of an error above h if that is at most alpha; otherwise some number above
+    /// alpha.
+    fn fails_in(&self, blocks: &[RowsBlock], h: f64, alpha: f64) -> f64 {
         if h >= 2.0 * self.half {
             return 0.0;
         }
         if self.rows < 1.0 {
-            // Of no records the mean is in the middle.
+            // The mean of no records is the middle of the bounds.
             return if h >= self.half { 0.0 } else { self.both_sides(blocks, 0.0, h) };
         }
         let inner = self.half - h;
@@ -148,11 +154,10 @@ impl Mean {
         if keeps || both > alpha { both } else { f64::INFINITY }
     }
 
-    /// How often an answer is off by more than h, with a mean of m: for |m| <= M - h clamping does not
-    /// help. For given N the chance is the larger the further m (N - n) is from zero, s being
-    /// symmetric and unimodal.
-    fn both_sides(&self, blocks: &[Rows], m: f64, h: f64) -> f64 {
-        let fails = |block: &Rows| {
+    /// The probability of an error above h for data with mean m: for |m| <= M - h clamping does not reduce it. Given N
+    /// it increases with |m (N - n)|, s being symmetric and unimodal.
+    fn both_sides(&self, blocks: &[RowsBlock], m: f64, h: f64) -> f64 {
+        let fails = |block: &RowsBlock| {
             let ends = [block.few, block.many];
             let low = ends.map(|n| self.reach(n, m, h)).into_iter().fold(f64::INFINITY, f64::min);
             let high = self.reach(block.few, -m, h);
@@ -161,13 +166,13 @@ impl Mean {
         blocks.iter().map(fails).sum::<f64>() * (1.0 + SLACK)
     }
 
-    /// h N - m (N - n): offsets that are lower by more make the answer too low by more than h.
+    /// h N - m (N - n): the answer is too low by more than h if the noise on the offsets is below minus this.
     fn reach(&self, noisy: f64, m: f64, h: f64) -> f64 {
-        // Of infinitely many, what is left is of no account: so rare is that.
+        // Infinite N counts as a failure; it is rare.
         if noisy.is_infinite() { f64::NEG_INFINITY } else { h * noisy - m * (noisy - self.rows) }
     }
 
-    /// The chance that offsets are above this; one step less makes up for the grid.
+    /// The probability that the noise on the offsets is above x; one step less allows for the grid.
     fn beyond(&self, x: f64) -> f64 {
         if x.is_infinite() {
             return 1.0;
@@ -175,17 +180,17 @@ impl Mean {
         self.offsets.above(x - x.abs() * SLACK - self.offsets.step())
     }
 
-    /// Where m >= M - h no answer is too high by more than h. Too low it is with a chance that, for
-    /// given N, is largest at one end of the means considered.
+    /// True if errors are above h with probability at most alpha for all means m >= M - h. No such answer is too high
+    /// by more than h. Given N, the probability that it is too low is largest at one end of the means considered.
     fn keeps_one_sided(
         &self,
-        blocks: &[Rows],
+        blocks: &[RowsBlock],
         (least, most): (f64, f64),
         h: f64,
         alpha: f64,
         halvings: u32,
     ) -> bool {
-        let fails = |block: &Rows| {
+        let fails = |block: &RowsBlock| {
             let corners = [(block.few, least), (block.few, most)];
             let corners = corners.into_iter().chain([(block.many, least), (block.many, most)]);
             let reach = corners.map(|(noisy, m)| self.reach(noisy, m, h));
@@ -200,7 +205,7 @@ impl Mean {
             && self.keeps_one_sided(blocks, (middle, most), h, alpha, halvings - 1)
     }
 
-    /// The largest mean distance over all data; more by at most what the blocks leave.
+    /// The largest mean absolute error over all data; the blocks add a little.
     pub(super) fn expected(&self) -> f64 {
         if self.ones.is_none() {
             // E min(s_+, M - m) + E min(s_-, M + m) is concave in m, and largest for m = 0.
@@ -210,7 +215,7 @@ impl Mean {
         if self.rows < 1.0 {
             return self.expected_within(&blocks, 0.0, 0.0);
         }
-        // Means come closer and closer to the end of the bounds.
+        // The cells of means become smaller towards the end of the bounds.
         let ends = (0..=EIGHTHS).map(|j| self.half * 2.0_f64.powf(-0.125 * f64::from(j)));
         let mut most: f64 = 0.0;
         let mut outer = self.half;
@@ -222,24 +227,24 @@ impl Mean {
         most
     }
 
-    /// The mean distance for means from `least` to `most`, at most.
-    fn expected_within(&self, blocks: &[Rows], least: f64, most: f64) -> f64 {
+    /// An upper bound on the mean absolute error for means from `least` to `most`.
+    fn expected_within(&self, blocks: &[RowsBlock], least: f64, most: f64) -> f64 {
         let (half, rows) = (self.half, self.rows);
         // E min((s - x)_+ / N, c).
         let capped = |x: f64, noisy: f64, cap: f64| {
             ((self.signed_excess(x) - self.signed_excess(x + cap * noisy)) / noisy).max(0.0)
         };
-        let one = |block: &Rows| {
+        let one = |block: &RowsBlock| {
             if block.many.is_infinite() {
                 return block.chance * 2.0 * half;
             }
-            // m (N - n), or less, with the sign that makes answers too high or too low.
+            // The smallest value of m (N - n), times the sign that makes answers too high or too low.
             let least_shift = |noisy: f64, sign: f64| {
                 let shifts = [least, most].map(|m| sign * m * (noisy - rows));
                 shifts.into_iter().fold(f64::INFINITY, f64::min)
             };
-            // (s + mn)/N - m falls with N where it is above zero. Where it is below, its distance from
-            // zero grows with N, but for s < -mn, where what is above m falls.
+            // (s + mn)/N - m falls with N where it is positive. Where it is negative, its absolute value grows with N,
+            // except for s < -mn, where the part above m falls.
             let high = capped(least_shift(block.few, 1.0), block.few, half - least);
             let low = capped(least_shift(block.many, -1.0), block.many, half + most);
             let turned = |noisy: f64| capped(least * rows, noisy, half);
@@ -248,16 +253,16 @@ impl Mean {
         blocks.iter().map(one).sum::<f64>() * (1.0 + SLACK)
     }
 
-    /// E (s - x)_+ for any x: s is symmetric.
+    /// E (s - x)_+ for any x; s is symmetric.
     fn signed_excess(&self, x: f64) -> f64 {
         self.offsets.excess(x.abs()) + (-x).max(0.0)
     }
 
-    /// How often the answer on data with this mean is off by more than h.
-    pub(super) fn fails_on(&self, blocks: &[Rows], m: f64, h: f64) -> f64 {
+    /// An upper bound on the probability of an error above h on data with this mean.
+    pub(super) fn fails_on(&self, blocks: &[RowsBlock], m: f64, h: f64) -> f64 {
         let m = m.clamp(-self.half, self.half);
         let (is_high, is_low) = (m + h < self.half, m - h > -self.half);
-        let fails = |block: &Rows| {
+        let fails = |block: &RowsBlock| {
             let ends = [block.few, block.many];
             let worst = |m: f64| {
                 ends.map(|noisy| self.reach(noisy, m, h)).into_iter().fold(f64::INFINITY, f64::min)
@@ -269,7 +274,7 @@ impl Mean {
         blocks.iter().map(fails).sum::<f64>() * (1.0 + SLACK)
     }
 
-    /// Both sides are open up to the nearer end of the bounds, and one up to the other.
+    /// Errors of both signs are possible up to the nearer end of the bounds, and of one sign up to the other end.
     fn public_half_width_on(&self, m: f64, alpha: f64) -> f64 {
         let (rows, m) = (self.rows.max(1.0), m.clamp(-self.half, self.half));
         let (near, far) = ((self.half - m.abs()).max(0.0), self.half + m.abs());
@@ -306,10 +311,10 @@ impl Mean {
     }
 }
 
-/// The last cell of means is this many eighths of a doubling from the end.
+/// The last cell of means is this many eighths of a doubling from the end of the bounds.
 const EIGHTHS: u32 = 120;
 
-/// About where a falling function crosses zero, or `most`, by secants from a guess.
+/// An estimate of the zero of a decreasing function, at most `most`, by secants from a guess.
 pub(super) fn about_least(guess: f64, most: f64, excess: impl Fn(f64) -> f64) -> f64 {
     const LOOKS: usize = 40;
     let mut low = (most * 2.0_f64.powi(-60)).ln();
@@ -322,7 +327,7 @@ pub(super) fn about_least(guess: f64, most: f64, excess: impl Fn(f64) -> f64) ->
         } else {
             high = place
         }
-        // A first step by a tenth.
+        // The first step is a tenth.
         let next = match before {
             Some((other, there)) => place - found * (place - other) / (found - there),
             None => place + (0.1_f64).copysign(found),
@@ -337,8 +342,9 @@ pub(super) fn about_least(guess: f64, most: f64, excess: impl Fn(f64) -> f64) ->
     place.exp().min(most)
 }
 
-/// The least half-width up to `most` that is exceeded with at most this chance, by blocks that become finer: each time a
-/// little below what was found. `most` always keeps; at some numbers the chance may jump.
+/// The least half-width, up to `most`, that is exceeded with probability at most alpha. Blocks become finer in three
+/// rounds, each of which starts slightly below the previous result. `most` is never exceeded; the probability may jump
+/// at `jumps`.
 pub(super) fn least_of_three<C: Fn(f64) -> f64>(
     most: f64,
     jumps: &[f64],
@@ -346,9 +352,9 @@ pub(super) fn least_of_three<C: Fn(f64) -> f64>(
     chance: impl Fn(f64) -> C,
 ) -> f64 {
     let (mut low, mut high) = (most * 2.0_f64.powi(-60), most);
-    let mut known: Option<Crossing> = None;
+    let mut known: Option<CrossingPoint> = None;
     for (fineness, width) in FINENESS.into_iter().zip(WIDTHS) {
-        let mut looks = Looks::new(chance(fineness), alpha);
+        let mut looks = ThresholdSearch::new(chance(fineness), alpha);
         if let Some(before) = known {
             looks.near(before, width);
         }
@@ -367,23 +373,26 @@ pub(super) fn least_of_three<C: Fn(f64) -> f64>(
     high
 }
 
-/// Looks at a chance that falls: none is made whose outcome follows from others.
-struct Looks<C> {
+/// A search for the point where a decreasing probability crosses alpha. It skips evaluations whose outcome follows from
+/// others.
+struct ThresholdSearch<C> {
     chance: C,
     alpha: f64,
-    /// The largest half-width that was found not to keep, and the least that was, with the logarithms of chances over alpha.
+    /// The largest half-width known to fail, and the least known to hold, each with the logarithm of its probability
+    /// over alpha.
     fails: (f64, f64),
     keeps: (f64, f64),
 }
 
-/// Where a chance crosses alpha, about, and how its logarithm falls there with that of the half-width.
+/// An estimate of the point where a probability crosses alpha, and the slope of its logarithm in that of the
+/// half-width.
 #[derive(Clone, Copy)]
-struct Crossing {
+struct CrossingPoint {
     place: f64,
     slope: f64,
 }
 
-impl<C: Fn(f64) -> f64> Looks<C> {
+impl<C: Fn(f64) -> f64> ThresholdSearch<C> {
     fn new(chance: C, alpha: f64) -> Self {
         let (fails, keeps) = ((0.0, f64::INFINITY), (f64::INFINITY, f64::NEG_INFINITY));
         Self { chance, alpha, fails, keeps }
@@ -393,7 +402,7 @@ impl<C: Fn(f64) -> f64> Looks<C> {
         h >= self.keeps.0 || (h > self.fails.0 && self.look(h) <= 0.0)
     }
 
-    /// The logarithm of the chance over alpha; not above zero where it keeps.
+    /// The logarithm of the probability over alpha; not above zero where the half-width holds.
     fn look(&mut self, h: f64) -> f64 {
         let chance = (self.chance)(h);
         let excess = (chance / self.alpha).ln();
@@ -410,21 +419,22 @@ impl<C: Fn(f64) -> f64> Looks<C> {
         excess.max(f64::MIN_POSITIVE)
     }
 
-    /// Looks close on both sides of where the crossing seems to be, next to one that is known.
-    fn near(&mut self, Crossing { place, slope }: Crossing, width: f64) {
+    /// Evaluates closely on both sides of the estimated crossing, starting from the crossing of coarser blocks.
+    fn near(&mut self, CrossingPoint { place, slope }: CrossingPoint, width: f64) {
         let place = place * (-self.look(place) / slope).clamp(-0.1, 0.1).exp();
         for side in [1.0, -1.0] {
             self.keeps(place * (1.0 + side * 0.15 * width));
         }
     }
 
-    /// Of finer blocks the slope is not known better: they are looked at too close by.
-    fn crossing(&self, before: Option<Crossing>) -> Option<Crossing> {
+    /// The slope is kept from the first round: finer blocks are evaluated too closely to improve it.
+    fn crossing(&self, before: Option<CrossingPoint>) -> Option<CrossingPoint> {
         let ((low, above), (high, below)) = (self.fails, self.keeps);
         let between = (below - above) / (high / low).ln();
         let place = low * (-above / between).exp();
         let slope = before.map_or(between, |before| before.slope);
-        (slope < 0.0 && slope.is_finite() && place.is_finite()).then_some(Crossing { place, slope })
+        (slope < 0.0 && slope.is_finite() && place.is_finite())
+            .then_some(CrossingPoint { place, slope })
     }
 }
 
@@ -434,7 +444,7 @@ mod tests {
     use counterpoint_testing::Random;
     use std::cell::Cell;
 
-    /// By halving alone, every time with a look.
+    /// The half-width by bisection alone, with an evaluation for every step.
     fn halved(most: f64, jumps: &[f64], alpha: f64, chance: impl Fn(f64, f64) -> f64) -> f64 {
         let (mut low, mut high) = (most * 2.0_f64.powi(-60), most);
         for (fineness, width) in FINENESS.into_iter().zip(WIDTHS) {
@@ -453,7 +463,8 @@ mod tests {
         high
     }
 
-    /// Of chances that fall smoothly, in steps and with a jump the half-width is that of halving, to the last bit.
+    /// For probabilities that fall smoothly, in steps, and with a jump, the half-width equals that of bisection to the
+    /// last bit.
     #[test]
     fn looks_that_are_left_out_change_no_half_width() {
         let mut random = Random::new(5);

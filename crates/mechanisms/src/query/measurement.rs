@@ -1,14 +1,14 @@
-//! A recipe made ready for data of one relation: what runs, and what that costs.
+//! A noisy query under one neighbouring relation: the mechanism that runs, and its cost.
 
 use super::ends::{self, CHOICES, chosen};
-use super::moments::{self, Line};
+use super::moments::{self, RegressionLine};
 use super::noises::{bins, sums};
+use super::noisy_query::{NoisyQuery, Style};
 use super::parts::{own_parts, placed};
 use super::prefixes;
-use super::recipe::{Recipe, Style};
 use super::summand::Summand;
 use super::tally::{self, Tally};
-use super::{Kind, Query, score_sensitivity};
+use super::{Query, QueryKind, score_sensitivity};
 use crate::choice::Exponential;
 use crate::data::Data;
 use crate::error::Error;
@@ -16,94 +16,93 @@ use crate::noise::Noise;
 use crate::reply::Reply;
 use counterpoint::{Adjacency, Count, Relation, Release};
 
-/// A recipe made ready for data of one relation: with its noise, and knowing what it costs.
+/// A noisy query under one neighbouring relation, with its scaled noise and its cost.
 ///
-/// Made by [`Recipe::under`], run with [`Measurement::run`], charged as
-/// [`Measurement::releases`].
+/// Made by [`NoisyQuery::under`], run with [`Measurement::run`], charged as [`Measurement::releases`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurement {
-    recipe: Recipe,
+    noisy_query: NoisyQuery,
     relation: Relation,
-    pub(super) body: Body,
-    /// Whether the first of its sums, the number of records, is released by another measurement.
+    pub(super) body: MeasurementBody,
+    /// True if another measurement releases the number of records, which is the first of the sums.
     pub(super) has_outside_count: bool,
     releases: Vec<Release>,
 }
 
-/// The gaps between places, in which rows are counted.
+/// The gaps between places in which rows are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gaps {
-    /// All of them: also below the first place, and from the last on.
+    /// All gaps, including those below the first place and from the last place on.
     All,
-    /// Those between two places.
+    /// The gaps between two places.
     Between,
-    /// All but that from the last place on.
+    /// All gaps except the one from the last place on.
     Below,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Body {
-    /// Sums with noise: of ones, then of values, then of squares, as far as needed.
+pub(super) enum MeasurementBody {
+    /// Sums with noise: of ones, of values and of squares, as the query needs them.
     Sums(Vec<(Summand, Noise)>),
-    /// The same noise for every bin.
+    /// The noise of every bin.
     Bins(Noise),
     Choice(Exponential),
-    /// The same noise for every node of the tree that prefixes are summed from.
+    /// The noise of every node of the tree from which prefixes are summed.
     Nodes(Noise),
-    /// One for each share.
+    /// A choice for each share.
     Choices(Vec<Exponential>),
-    /// One for each share, that is made three times: for the quantile and for both ends of an interval with this confidence.
+    /// A choice for each share, made three times: for the quantile and for both ends of an interval with this
+    /// confidence.
     Intervals(Vec<Exponential>, f64),
 }
 
-impl Recipe {
-    /// Made ready for data of this relation: noise is scaled, and charged, for what one person
-    /// with as many records can change.
+impl NoisyQuery {
+    /// Scales and charges the noise for the neighbouring relation of the data.
     ///
     /// # Errors
-    /// [`Error::Unsuited`] for staircase noise on a histogram, or cumulative count, to which a person contributes
-    /// several records; [`Error::OutOfRange`] for Gaussian noise on a histogram if the multiplier times
-    /// the records a person (times the root of two where they are replaced) is above 2^20, on a cumulative count if
-    /// that times the root of how many counts a record is in is, and for staircase noise on one, or on a regression, if
-    /// epsilon over that many, or over the number of sums, is below 2^-24. All other recipes can be made ready for all
-    /// relations.
+    /// [`Error::Unsuited`] for staircase noise on a histogram or cumulative count to which a person contributes several
+    /// records. [`Error::OutOfRange`] for Gaussian noise on a histogram if the multiplier times the number of records
+    /// per person (times the root of two if people are replaced) is above 2^20; on a cumulative count, if that product
+    /// times the root of the number of counts that contain a record is above 2^20. [`Error::OutOfRange`] for staircase
+    /// noise on a cumulative count or a regression if epsilon divided by the number of counts or sums is below 2^-24.
+    /// All other noisy queries work under all relations.
     pub fn under(&self, relation: Relation) -> Result<Measurement, Error> {
         self.under_with(relation, None)
     }
 
-    /// The same, with a count that is released elsewhere.
+    /// As [`NoisyQuery::under`], with a count that another measurement releases.
     pub(super) fn under_with(
         &self,
         relation: Relation,
         count: Option<&Measurement>,
     ) -> Result<Measurement, Error> {
         let (body, releases) = match (&self.query.kind, self.style) {
-            (Kind::Quantile { share, .. }, Style::Exponential { epsilon }) => {
+            (QueryKind::Quantile { share, .. }, Style::Exponential { epsilon }) => {
                 let choice = Exponential::new(epsilon, score_sensitivity(*share, relation))?;
                 let release = Release::from((choice.mechanism(), Count::ONE));
-                (Body::Choice(choice), vec![release])
+                (MeasurementBody::Choice(choice), vec![release])
             }
-            (Kind::Histogram(_), style) => {
+            (QueryKind::Histogram(_), style) => {
                 let moved = if relation.adjacency() == Adjacency::Replace { 2 } else { 1 };
                 let (noise, release) = bins(style, moved, relation.records())?;
-                (Body::Bins(noise), vec![release])
+                (MeasurementBody::Bins(noise), vec![release])
             }
-            (Kind::Cumulative(edges), style) => {
+            (QueryKind::Cumulative(edges), style) => {
                 let moved = prefixes::moved(edges.len() as u64, relation.adjacency());
                 let (noise, release) = bins(style, moved, relation.records())?;
-                (Body::Nodes(noise), vec![release])
+                (MeasurementBody::Nodes(noise), vec![release])
             }
-            (Kind::Quantiles { shares, .. }, Style::Exponential { epsilon }) => {
+            (QueryKind::Quantiles { shares, .. }, Style::Exponential { epsilon }) => {
                 let each = epsilon / shares.len() as f64;
                 let choice = |share: &(u32, u32)| {
                     Exponential::new(each, score_sensitivity(*share, relation))
                 };
                 let choices = shares.iter().map(choice).collect::<Result<Vec<_>, Error>>()?;
-                // They may have different sensitivities, and all cost the same.
+                // The choices may differ in sensitivity, but all have the same cost.
                 let same = choices.first().map(Exponential::mechanism);
                 let count = Count::new(shares.len() as u64)?;
                 let releases = same.into_iter().map(|same| Release::from((same, count))).collect();
-                (Body::Choices(choices), releases)
+                (MeasurementBody::Choices(choices), releases)
             }
             (_, Style::ExponentialInterval { epsilon, confidence }) => {
                 let (shares, _) = self.query.choice().unwrap_or_default();
@@ -116,7 +115,7 @@ impl Recipe {
                 let (same, count) =
                     (choices.first().map(Exponential::mechanism), Count::new(count)?);
                 let releases = same.into_iter().map(|same| Release::from((same, count))).collect();
-                (Body::Intervals(choices, confidence), releases)
+                (MeasurementBody::Intervals(choices, confidence), releases)
             }
             (kind, style) => {
                 let list = own_parts(placed(kind, relation), count.is_some());
@@ -124,7 +123,7 @@ impl Recipe {
                 let one =
                     |(_, noise): &(Summand, Noise)| Release::from((noise.mechanism(), Count::ONE));
                 let releases = sums.iter().map(one).collect();
-                (Body::Sums(sums), releases)
+                (MeasurementBody::Sums(sums), releases)
             }
         };
         Ok(Measurement::made(self.clone(), relation, body, releases).with_outside_count(count))
@@ -133,17 +132,17 @@ impl Recipe {
 
 impl Measurement {
     pub(super) fn made(
-        recipe: Recipe,
+        noisy_query: NoisyQuery,
         relation: Relation,
-        body: Body,
+        body: MeasurementBody,
         releases: Vec<Release>,
     ) -> Self {
-        Self { recipe, relation, body, has_outside_count: false, releases }
+        Self { noisy_query, relation, body, has_outside_count: false, releases }
     }
 
-    /// The same with the noise of a count that is released elsewhere before its own.
+    /// Prepends the noise of a count that another measurement releases.
     pub(super) fn with_outside_count(mut self, count: Option<&Self>) -> Self {
-        if let (Body::Sums(sums), Some(Body::Sums(ones))) =
+        if let (MeasurementBody::Sums(sums), Some(MeasurementBody::Sums(ones))) =
             (&mut self.body, count.map(|count| &count.body))
         {
             sums.splice(0..0, ones.iter().cloned());
@@ -152,80 +151,83 @@ impl Measurement {
         self
     }
 
-    /// The sums that it draws itself.
+    /// The sums that this measurement draws itself.
     pub(super) fn own_sums(&self) -> &[(Summand, Noise)] {
         match &self.body {
-            Body::Sums(sums) => sums.get(usize::from(self.has_outside_count)..).unwrap_or_default(),
+            MeasurementBody::Sums(sums) => {
+                sums.get(usize::from(self.has_outside_count)..).unwrap_or_default()
+            }
             _ => &[],
         }
     }
 
-    /// What running it is charged as.
+    /// The releases that one run is charged as.
     #[must_use]
     pub fn releases(&self) -> &[Release] {
         &self.releases
     }
 
-    /// What it was made of.
+    /// The noisy query.
     #[must_use]
-    pub fn recipe(&self) -> &Recipe {
-        &self.recipe
+    pub fn noisy_query(&self) -> &NoisyQuery {
+        &self.noisy_query
     }
 
-    /// The relation it was made for.
+    /// The neighbouring relation.
     #[must_use]
     pub fn relation(&self) -> Relation {
         self.relation
     }
 
     pub(crate) fn query(&self) -> &Query {
-        &self.recipe.query
+        &self.noisy_query.query
     }
 
-    /// The noise that is added to each number that it releases; none for a quantile.
+    /// The noise of each released number; empty for quantiles.
     #[must_use]
     pub fn noises(&self) -> Vec<&Noise> {
         match &self.body {
-            Body::Sums(_) => self.own_sums().iter().map(|(_, noise)| noise).collect(),
-            Body::Bins(noise) | Body::Nodes(noise) => vec![noise],
-            Body::Choice(_) | Body::Choices(_) | Body::Intervals(..) => Vec::new(),
+            MeasurementBody::Sums(_) => self.own_sums().iter().map(|(_, noise)| noise).collect(),
+            MeasurementBody::Bins(noise) | MeasurementBody::Nodes(noise) => vec![noise],
+            MeasurementBody::Choice(_)
+            | MeasurementBody::Choices(_)
+            | MeasurementBody::Intervals(..) => Vec::new(),
         }
     }
 
-    /// Whether it can be run on these data; no number of them is looked at.
+    /// Checks that the measurement can run on the data, without reading any of their numbers.
     ///
     /// # Errors
-    /// [`Error::Relation`] if the data are of another relation, [`Error::Columns`] if they have more columns than the
-    /// query is about, or fewer.
-    pub fn suits(&self, data: &Data) -> Result<(), Error> {
-        data.is_under(self.relation)?;
-        data.is_of(self.query().columns())
+    /// [`Error::Relation`] if the data have another relation, [`Error::Columns`] if their number of columns is not the
+    /// query's.
+    pub fn check_data(&self, data: &Data) -> Result<(), Error> {
+        data.check_relation(self.relation)?;
+        data.check_columns(self.query().columns())
     }
 
-    /// Runs it once. **Each run is a release of its own**, to be charged again.
+    /// Runs the measurement once. **Each run is a separate release** that must be charged.
     ///
     /// # Errors
-    /// As for [`Measurement::suits`], and [`Error::Randomness`] if there is none to be had.
+    /// As for [`Measurement::check_data`], and [`Error::Randomness`] if the source of randomness fails.
     pub fn run(&self, data: &Data) -> Result<Reply, Error> {
         self.release(&self.tally(data)?)
     }
 
-    /// What each number of its tally adds up, record by record; none where records are counted, in bins or between
-    /// candidates.
+    /// The summand of each number of the tally; empty if records are counted in bins or between candidates.
     #[must_use]
     pub fn summands(&self) -> Vec<Summand> {
         self.own_sums().iter().map(|(summand, _)| *summand).collect()
     }
 
-    /// The numbers between which rows are counted, and which of the gaps count; none where records are added up.
+    /// The places between which rows are counted, and the gaps that are used; none if records are added up.
     #[must_use]
     pub fn places(&self) -> Option<(&[f64], Gaps)> {
         match &self.query().kind {
-            Kind::Histogram(edges) => Some((edges, Gaps::Between)),
-            Kind::Quantile { candidates, .. } | Kind::Quantiles { candidates, .. } => {
+            QueryKind::Histogram(edges) => Some((edges, Gaps::Between)),
+            QueryKind::Quantile { candidates, .. } | QueryKind::Quantiles { candidates, .. } => {
                 Some((candidates, Gaps::All))
             }
-            Kind::Cumulative(edges) => Some((edges, Gaps::Below)),
+            QueryKind::Cumulative(edges) => Some((edges, Gaps::Below)),
             _ => None,
         }
     }
@@ -233,16 +235,16 @@ impl Measurement {
     /// The whole numbers that noise is added to, in one pass over the data. **They are as secret as the data.**
     ///
     /// # Errors
-    /// As for [`Measurement::suits`].
+    /// As for [`Measurement::check_data`].
     pub fn tally(&self, data: &Data) -> Result<Tally, Error> {
-        self.suits(data)?;
+        self.check_data(data)?;
         let values = data.values();
         let numbers = match &self.query().kind {
-            Kind::Histogram(edges) => bins_of(tally::gaps(edges, values)),
-            Kind::Quantile { candidates, .. } | Kind::Quantiles { candidates, .. } => {
+            QueryKind::Histogram(edges) => bins_of(tally::gaps(edges, values)),
+            QueryKind::Quantile { candidates, .. } | QueryKind::Quantiles { candidates, .. } => {
                 tally::gaps(candidates, values)
             }
-            Kind::Cumulative(edges) => {
+            QueryKind::Cumulative(edges) => {
                 let mut gaps = tally::gaps(edges, values);
                 gaps.truncate(edges.len());
                 gaps
@@ -252,25 +254,24 @@ impl Measurement {
         Ok(self.tally_of(data.rows() as u64, numbers))
     }
 
-    /// The same, of numbers that were added up elsewhere, over so many rows: one for each of
-    /// [`Measurement::summands`]; for a histogram one count for each bin; for quantiles how many rows are below the
-    /// first candidate, how many from each candidate up to the next, and how many from the last; for a cumulative
-    /// count how many are below the first edge, and how many from each edge up to the next, but not how many from the
-    /// last. (They are added up here: a record is in one of them, wherever they are counted.) **Whoever adds them
-    /// up vouches** that nobody has more records than the relation says, and that each adds what it may.
+    /// A tally from numbers that were added up elsewhere, over `rows` rows. They are: one number for each of
+    /// [`Measurement::summands`]; for a histogram, one count for each bin; for quantiles, the number of rows below the
+    /// first candidate, from each candidate up to the next, and from the last candidate on; for a cumulative count, the
+    /// number of rows below the first edge and from each edge up to the next, but not from the last edge on. (The
+    /// counts of a cumulative query are disjoint: this function's caller must not add them up.) **Whoever adds up
+    /// vouches** that nobody has more records than the relation allows, and that each record adds a legal number.
     ///
     /// # Errors
-    /// [`Error::Length`] unless there are as many numbers as that. Nothing else is checked: it would tell of the
-    /// data. What can be no sum or count is cut.
-    pub fn tallied(&self, rows: u64, numbers: Vec<i128>) -> Result<Tally, Error> {
+    /// [`Error::Length`] unless the number of numbers is right. Nothing else is checked, since such an error would
+    /// depend on the data. Impossible sums and counts are clamped.
+    pub fn tally_from_numbers(&self, rows: u64, numbers: Vec<i128>) -> Result<Tally, Error> {
         let (length, wanted) = (
             numbers.len(),
             match &self.query().kind {
-                Kind::Histogram(edges) => edges.len() - 1,
-                Kind::Quantile { candidates, .. } | Kind::Quantiles { candidates, .. } => {
-                    candidates.len() + 1
-                }
-                Kind::Cumulative(edges) => edges.len(),
+                QueryKind::Histogram(edges) => edges.len() - 1,
+                QueryKind::Quantile { candidates, .. }
+                | QueryKind::Quantiles { candidates, .. } => candidates.len() + 1,
+                QueryKind::Cumulative(edges) => edges.len(),
                 _ => self.summands().len(),
             },
         );
@@ -279,7 +280,7 @@ impl Measurement {
             return Err(Error::Length { what: "a tally", length, legal });
         }
         let numbers = match &self.body {
-            Body::Sums(_) => tally::cut_sums(numbers),
+            MeasurementBody::Sums(_) => tally::cut_sums(numbers),
             _ => tally::cut_counts(numbers),
         };
         Ok(self.tally_of(rows, numbers))
@@ -290,48 +291,50 @@ impl Measurement {
         Tally { relation, query, summands: self.summands(), rows, numbers }
     }
 
-    /// Answers from a tally. **Each release is to be charged again.**
+    /// Answers from a tally. **Each release must be charged.**
     ///
     /// # Errors
-    /// [`Error::Relation`] if the tally is of data of another relation, [`Error::Question`] if it is another
-    /// question's, [`Error::Randomness`] if there is no randomness.
+    /// [`Error::Relation`] if the tally has another relation, [`Error::Question`] if it belongs to another query,
+    /// [`Error::Randomness`] if the source of randomness fails.
     pub fn release(&self, tally: &Tally) -> Result<Reply, Error> {
-        self.is_of(tally)?;
-        self.counts_itself()?;
+        self.check_tally(tally)?;
+        self.check_own_count()?;
         match (&self.body, &self.query().kind) {
-            (Body::Sums(sums), _) => Ok(self.reply(&noisy_sums(sums, tally)?, tally.rows as f64)),
-            (Body::Bins(noise), _) => {
+            (MeasurementBody::Sums(sums), _) => {
+                Ok(self.reply(&noisy_sums(sums, tally)?, tally.rows as f64))
+            }
+            (MeasurementBody::Bins(noise), _) => {
                 let noisy = tally.numbers.iter().map(|count| Ok(noise.add(*count)? as f64));
                 Ok(Reply::Table(noisy.collect::<Result<_, Error>>()?))
             }
-            (Body::Choice(choice), Kind::Quantile { share, candidates }) => {
+            (MeasurementBody::Choice(choice), QueryKind::Quantile { share, candidates }) => {
                 let scores = tally::scores(*share, &tally.numbers);
                 Ok(Reply::Number(chosen(choice, candidates, &scores)?))
             }
-            (Body::Nodes(noise), _) => {
+            (MeasurementBody::Nodes(noise), _) => {
                 let nodes = prefixes::nodes(&tally.numbers);
                 let noisy = nodes.iter().map(|count| noise.add(*count));
                 let prefixes = prefixes::sums(&noisy.collect::<Result<Vec<i128>, Error>>()?);
                 Ok(Reply::Table(prefixes.into_iter().map(|sum| sum as f64).collect()))
             }
-            (Body::Choices(choices), Kind::Quantiles { shares, candidates }) => {
+            (MeasurementBody::Choices(choices), QueryKind::Quantiles { shares, candidates }) => {
                 let chosen = |(choice, share): (&Exponential, &(u32, u32))| {
                     chosen(choice, candidates, &tally::scores(*share, &tally.numbers))
                 };
                 let chosen = choices.iter().zip(shares.iter()).map(chosen);
                 Ok(Reply::Table(chosen.collect::<Result<_, Error>>()?))
             }
-            (Body::Intervals(choices, confidence), _) => {
+            (MeasurementBody::Intervals(choices, confidence), _) => {
                 let drawn = self.draw_intervals(choices, *confidence, tally)?;
                 Ok(self.chosen_reply(drawn.into_iter().map(|[value, ..]| value).collect()))
             }
-            (Body::Choice(_) | Body::Choices(_), _) => {
+            (MeasurementBody::Choice(_) | MeasurementBody::Choices(_), _) => {
                 Err(Error::Question { legal: "a quantile, or several" })
             }
         }
     }
 
-    /// For each share the quantile that was chosen, and the lower and the upper end.
+    /// For each share the chosen quantile, and the lower and the upper end of its interval.
     pub(super) fn draw_intervals(
         &self,
         choices: &[Exponential],
@@ -348,34 +351,36 @@ impl Measurement {
         choices.iter().zip(shares).map(draw).collect()
     }
 
-    /// What was chosen, as a number if one quantile is asked for, and as a table if several may be.
+    /// The chosen values, as a number for one quantile and as a table for several.
     pub(super) fn chosen_reply(&self, values: Vec<f64>) -> Reply {
         match (&self.query().kind, values.as_slice()) {
-            (Kind::Quantile { .. }, &[value]) => Reply::Number(value),
+            (QueryKind::Quantile { .. }, &[value]) => Reply::Number(value),
             _ => Reply::Table(values),
         }
     }
 
-    /// An error if the number of records is released elsewhere.
-    pub(super) fn counts_itself(&self) -> Result<(), Error> {
+    /// Returns an error if another measurement releases the number of records.
+    pub(super) fn check_own_count(&self) -> Result<(), Error> {
         match self.has_outside_count {
             false => Ok(()),
-            true => Err(Error::Question { legal: "one that is given the count it shares" }),
+            true => Err(Error::Question {
+                legal: "draw_with_count, for a measurement that uses another count",
+            }),
         }
     }
 
-    /// An error unless the tally is this question's.
-    pub(super) fn is_of(&self, tally: &Tally) -> Result<(), Error> {
+    /// Returns an error unless the tally belongs to this query.
+    pub(super) fn check_tally(&self, tally: &Tally) -> Result<(), Error> {
         if tally.relation != self.relation {
             return Err(Error::Relation { made: self.relation, data: tally.relation });
         }
         if tally.query != *self.query() || tally.summands != self.summands() {
-            return Err(Error::Question { legal: "the question that the tally was made for" });
+            return Err(Error::Question { legal: "the query that the tally was made for" });
         }
         Ok(())
     }
 
-    /// From noisy sums to the reply.
+    /// The reply that follows from the noisy sums.
     pub(super) fn reply(&self, noisy: &[f64], records: f64) -> Reply {
         match self.line(records) {
             Some(line) => Reply::Table(line.coefficients(noisy)),
@@ -383,25 +388,25 @@ impl Measurement {
         }
     }
 
-    /// What makes a regression of noisy sums, if it is one.
-    pub(super) fn line(&self, records: f64) -> Option<Line> {
+    /// The regression that turns noisy sums into coefficients, if this is one.
+    pub(super) fn line(&self, records: f64) -> Option<RegressionLine> {
         let records = self.relation.is_length_public().then_some(records);
         match (&self.query().kind, &self.body) {
-            (Kind::Regression { predictors, outcome }, Body::Sums(sums)) => {
-                Some(Line::new(predictors, *outcome, sums, records))
+            (QueryKind::Regression { predictors, outcome }, MeasurementBody::Sums(sums)) => {
+                Some(RegressionLine::new(predictors, *outcome, sums, records))
             }
             _ => None,
         }
     }
 
-    /// From noisy sums to one number.
+    /// The number that follows from the noisy sums.
     pub(super) fn number(&self, noisy: &[f64], records: f64) -> f64 {
         match &self.query().kind {
-            Kind::Covariance(x, y) => {
+            QueryKind::Covariance(x, y) => {
                 let records = self.relation.is_length_public().then_some(records);
                 moments::covariance(*x, *y, noisy, records)
             }
-            Kind::Correlation(x, y) => {
+            QueryKind::Correlation(x, y) => {
                 let records = self.relation.is_length_public().then_some(records);
                 moments::correlation(*x, *y, noisy, records)
             }
@@ -409,37 +414,40 @@ impl Measurement {
         }
     }
 
-    /// From noisy sums to one number of one column. The true number of records is used where it is public.
+    /// The number that follows from the noisy sums of one column. The true number of records is used where it is
+    /// public.
     fn finish(&self, noisy: &[f64], records: f64) -> f64 {
         let public = self.relation.is_length_public();
         match (&self.query().kind, noisy) {
-            (Kind::Sum(bounds), &[offsets]) if public => offsets + bounds.center() * records,
-            (Kind::Mean(bounds), &[offsets]) if public => {
+            (QueryKind::Sum(bounds), &[offsets]) if public => offsets + bounds.center() * records,
+            (QueryKind::Mean(bounds), &[offsets]) if public => {
                 bounds.clamp(bounds.center() + offsets / records.max(1.0))
             }
-            (Kind::Mean(bounds), &[ones, offsets]) => {
+            (QueryKind::Mean(bounds), &[ones, offsets]) => {
                 bounds.clamp(bounds.center() + offsets / ones.max(1.0))
             }
-            (Kind::Variance(bounds), &[offsets, squares]) if public => {
-                spread(offsets, squares, records.max(1.0), bounds.half())
+            (QueryKind::Variance(bounds), &[offsets, squares]) if public => {
+                variance(offsets, squares, records.max(1.0), bounds.half())
             }
-            (Kind::Variance(bounds), &[ones, offsets, squares]) => {
-                spread(offsets, squares, ones.max(1.0), bounds.half())
+            (QueryKind::Variance(bounds), &[ones, offsets, squares]) => {
+                variance(offsets, squares, ones.max(1.0), bounds.half())
             }
-            (Kind::Deviation(bounds), &[offsets, squares]) if public => {
-                spread(offsets, squares, records.max(1.0), bounds.half()).sqrt()
+            (QueryKind::Deviation(bounds), &[offsets, squares]) if public => {
+                variance(offsets, squares, records.max(1.0), bounds.half()).sqrt()
             }
-            (Kind::Deviation(bounds), &[ones, offsets, squares]) => {
-                spread(offsets, squares, ones.max(1.0), bounds.half()).sqrt()
+            (QueryKind::Deviation(bounds), &[ones, offsets, squares]) => {
+                variance(offsets, squares, ones.max(1.0), bounds.half()).sqrt()
             }
-            (Kind::Proportion(_), &[ones]) => (ones / records.max(1.0)).clamp(0.0, 1.0),
-            (Kind::Proportion(_), &[ones, sides]) => (0.5 + sides / ones.max(1.0)).clamp(0.0, 1.0),
+            (QueryKind::Proportion(_), &[ones]) => (ones / records.max(1.0)).clamp(0.0, 1.0),
+            (QueryKind::Proportion(_), &[ones, sides]) => {
+                (0.5 + sides / ones.max(1.0)).clamp(0.0, 1.0)
+            }
             (_, noisy) => noisy.first().copied().unwrap_or_default(),
         }
     }
 }
 
-/// Each sum with fresh noise.
+/// Adds fresh noise to each sum.
 pub(super) fn noisy_sums(sums: &[(Summand, Noise)], tally: &Tally) -> Result<Vec<f64>, Error> {
     let noisy = |((summand, noise), units): (&(Summand, Noise), &i128)| {
         Ok(summand.grid().value(noise.add(summand.rounded(*units))?))
@@ -447,15 +455,15 @@ pub(super) fn noisy_sums(sums: &[(Summand, Noise)], tally: &Tally) -> Result<Vec
     sums.iter().zip(&tally.numbers).map(noisy).collect()
 }
 
-/// A histogram's bins are the gaps between its edges.
+/// The bins of a histogram, which are the gaps between its edges.
 fn bins_of(mut gaps: Vec<i128>) -> Vec<i128> {
     gaps.pop();
     gaps.drain(..1.min(gaps.len()));
     gaps
 }
 
-/// The mean square less the squared mean, within what is possible.
-fn spread(offsets: f64, squares: f64, records: f64, half: f64) -> f64 {
+/// The mean square minus the squared mean, clamped to possible variances.
+fn variance(offsets: f64, squares: f64, records: f64, half: f64) -> f64 {
     let mean = (offsets / records).clamp(-half, half);
     (squares / records - mean * mean).clamp(0.0, half * half)
 }

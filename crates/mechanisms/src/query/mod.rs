@@ -1,11 +1,10 @@
-//! Questions about a list of numbers, and how far one person can move their answers.
+//! Queries about a list of numbers, and their sensitivities.
 //!
-//! Every number becomes a whole number of small units between two fixed ones, by a rule that
-//! looks at that number alone; these are added in 128 bits, where nothing overflows. One
-//! person's records therefore move the sum by at most what the two fixed numbers say, in
-//! whatever order the list is and whatever is in it.
+//! Each number becomes a whole number of small units between two fixed bounds, by a rule that depends on that number
+//! alone. The whole numbers are added in 128 bits without overflow. The two bounds therefore limit how far one person's
+//! records move the sum, whatever the order and the content of the list.
 
-mod recipe;
+mod noisy_query;
 mod summand;
 mod places;
 mod tally;
@@ -32,12 +31,12 @@ mod shared;
 mod tests;
 
 pub use arithmetic::Interval;
-pub use groups::{Contribution, Spread};
-pub use interval::{Drawn, Within};
+pub use groups::{Contribution, GroupLimits};
+pub use interval::{NoisyAnswer, ReplyWithIntervals};
 pub use measurement::{Gaps, Measurement};
+pub use noisy_query::{NoisyQuery, Style};
 pub use prefixes::monotone;
-pub use recipe::{Recipe, Style};
-pub use summand::{Of, Summand};
+pub use summand::{Summand, Term};
 pub use tally::Tally;
 
 use crate::error::{Error, check};
@@ -45,7 +44,7 @@ use counterpoint::{Adjacency, Relation};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The ends that numbers are clamped to. What is no number counts as the lower end.
+/// The bounds that numbers are clamped to. NaN counts as the lower bound.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "(f64, f64)", try_from = "(f64, f64)")]
 pub struct Bounds {
@@ -63,7 +62,7 @@ impl Bounds {
             return Err(Error::Order { what: "bounds", low, high });
         }
         check(high - low >= 1e-100, "width of the bounds", high - low, "at least 1e-100")?;
-        // One zero, so that equal bounds are identical.
+        // Negative zero becomes zero, so that equal bounds have equal bits.
         Ok(Self { low: low + 0.0, high: high + 0.0 })
     }
 
@@ -94,7 +93,7 @@ impl Bounds {
     }
 }
 
-/// A number cut to two ends, the lower one if it is none: two comparisons, as processors have them.
+/// Clamps a number; NaN becomes the lower bound. Two comparisons, which processors do without branches.
 fn cut(x: f64, low: f64, high: f64) -> f64 {
     let x = if x > low { x } else { low };
     if x < high { x } else { high }
@@ -114,16 +113,16 @@ impl TryFrom<(f64, f64)> for Bounds {
     }
 }
 
-/// A question about a list of numbers.
+/// A query about a list of numbers.
 ///
-/// Which data sets are neighbours is no part of the question: that belongs to the
-/// [`Data`](crate::Data), and what a person can change follows from both.
+/// A query does not say which data sets are neighbours: that belongs to the [`Data`](crate::Data), and the sensitivity
+/// follows from both.
 ///
 /// ```
 /// use counterpoint::{Adjacency, Relation};
 /// use counterpoint_mechanisms::{Bounds, Data, Query};
 ///
-/// let ages = Data::new(Relation::one(Adjacency::Replace), [31.0, 45.0, 27.0, 62.0, 38.0]);
+/// let ages = Data::new(Relation::single_record(Adjacency::Replace), [31.0, 45.0, 27.0, 62.0, 38.0]);
 /// let mean = Query::mean(Bounds::new(0.0, 100.0)?).laplace(1.0)?.under(ages.relation())?;
 /// println!("{:?}", mean.run(&ages)?);
 /// println!("within {} nineteen times in twenty", mean.half_width(5, 0.95)?);
@@ -131,67 +130,67 @@ impl TryFrom<(f64, f64)> for Bounds {
 /// # Ok::<(), counterpoint_mechanisms::Error>(())
 /// ```
 ///
-/// Whoever asks cannot say how many records a person has:
+/// An analyst cannot choose the number of records of a person:
 ///
 /// ```compile_fail,E0599
 /// # use counterpoint_mechanisms::Query;
 /// Query::count().records(1);
 /// ```
 ///
-/// nor who is a neighbour of whom:
+/// nor the adjacency:
 ///
 /// ```compile_fail,E0061
 /// # use counterpoint_mechanisms::Query;
 /// Query::count(counterpoint::Adjacency::Replace);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(into = "Kind", try_from = "Kind")]
+#[serde(into = "QueryKind", try_from = "QueryKind")]
 pub struct Query {
-    pub(crate) kind: Kind,
+    pub(crate) kind: QueryKind,
 }
 
 /// A share as a ratio.
 pub(crate) type Share = (u32, u32);
 
-/// The kinds of questions. What is read may be anything; in a [`Query`] it has been checked.
+/// The kinds of queries. A deserialized kind is unchecked; the kind in a [`Query`] is valid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) enum Kind {
-    /// Within bounds, or of all.
+pub(crate) enum QueryKind {
+    /// The number of records: within bounds, or all.
     Count(Option<Bounds>),
     Sum(Bounds),
     Mean(Bounds),
     Variance(Bounds),
-    /// The share within bounds.
+    /// The share of the records within bounds.
     Proportion(Bounds),
-    /// By the edges between bins.
+    /// Counts in bins, given the edges of the bins.
     Histogram(Arc<[f64]>),
-    /// The share as a ratio, and the answers to choose from, in order.
+    /// A share as a ratio, and the candidate answers in increasing order.
     Quantile {
         share: (u32, u32),
         candidates: Arc<[f64]>,
     },
-    /// How many are below each edge.
+    /// The number of records below each edge.
     Cumulative(Arc<[f64]>),
-    /// Several shares, increasing.
+    /// Quantiles for several increasing shares.
     Quantiles {
         shares: Arc<[(u32, u32)]>,
         candidates: Arc<[f64]>,
     },
-    /// Of two columns.
+    /// The covariance of two columns.
     Covariance(Bounds, Bounds),
     /// The root of the variance.
     Deviation(Bounds),
-    /// Of two columns.
+    /// The correlation of two columns.
     Correlation(Bounds, Bounds),
-    /// Of several columns, the last of which is explained by the others.
+    /// Least squares on several columns, the last of which is the outcome.
     Regression {
         predictors: Arc<[Bounds]>,
         outcome: Bounds,
     },
 }
 
-impl Kind {
+impl QueryKind {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Count(_) => "a count",
@@ -211,116 +210,122 @@ impl Kind {
     }
 }
 
-impl From<Query> for Kind {
+impl From<Query> for QueryKind {
     fn from(query: Query) -> Self {
         query.kind
     }
 }
 
-/// The lists are checked here; bounds have been.
-impl TryFrom<Kind> for Query {
+/// Checks the lists; bounds check themselves.
+impl TryFrom<QueryKind> for Query {
     type Error = Error;
 
-    fn try_from(kind: Kind) -> Result<Self, Error> {
+    fn try_from(kind: QueryKind) -> Result<Self, Error> {
         match kind {
-            Kind::Histogram(edges) => Self::histogram(&edges),
-            Kind::Quantile { share, candidates } => Self::quantile(share, &candidates),
-            Kind::Cumulative(edges) => Self::cumulative(&edges),
-            Kind::Quantiles { shares, candidates } => Self::quantiles(&shares, &candidates),
-            Kind::Regression { predictors, outcome } => Self::regression(&predictors, outcome),
-            Kind::Count(_) | Kind::Sum(_) | Kind::Mean(_) | Kind::Variance(_) => Ok(Self { kind }),
-            Kind::Proportion(_) | Kind::Covariance(..) => Ok(Self { kind }),
-            Kind::Deviation(_) | Kind::Correlation(..) => Ok(Self { kind }),
+            QueryKind::Histogram(edges) => Self::histogram(&edges),
+            QueryKind::Quantile { share, candidates } => Self::quantile(share, &candidates),
+            QueryKind::Cumulative(edges) => Self::cumulative(&edges),
+            QueryKind::Quantiles { shares, candidates } => Self::quantiles(&shares, &candidates),
+            QueryKind::Regression { predictors, outcome } => Self::regression(&predictors, outcome),
+            QueryKind::Count(_)
+            | QueryKind::Sum(_)
+            | QueryKind::Mean(_)
+            | QueryKind::Variance(_) => Ok(Self { kind }),
+            QueryKind::Proportion(_) | QueryKind::Covariance(..) => Ok(Self { kind }),
+            QueryKind::Deviation(_) | QueryKind::Correlation(..) => Ok(Self { kind }),
         }
     }
 }
 
 impl Query {
-    /// How many numbers there are.
+    /// The number of records.
     #[must_use]
     pub fn count() -> Self {
-        Self { kind: Kind::Count(None) }
+        Self { kind: QueryKind::Count(None) }
     }
 
-    /// How many numbers are within bounds, both ends included.
+    /// The number of records within bounds, both ends included.
     #[must_use]
     pub fn count_within(bounds: Bounds) -> Self {
-        Self { kind: Kind::Count(Some(bounds)) }
+        Self { kind: QueryKind::Count(Some(bounds)) }
     }
 
     /// The sum of the numbers, each clamped.
     #[must_use]
     pub fn sum(bounds: Bounds) -> Self {
-        Self { kind: Kind::Sum(bounds) }
+        Self { kind: QueryKind::Sum(bounds) }
     }
 
-    /// The mean of the numbers, each clamped. Where people may be added or removed, or have
-    /// several records, how many there are is private too, and is estimated from the same budget.
+    /// The mean of the numbers, each clamped. If people may be added or removed, or have several records, the number of
+    /// records is private too, and is estimated from the same budget.
     #[must_use]
     pub fn mean(bounds: Bounds) -> Self {
-        Self { kind: Kind::Mean(bounds) }
+        Self { kind: QueryKind::Mean(bounds) }
     }
 
     /// The variance of the numbers, each clamped.
     #[must_use]
     pub fn variance(bounds: Bounds) -> Self {
-        Self { kind: Kind::Variance(bounds) }
+        Self { kind: QueryKind::Variance(bounds) }
     }
 
-    /// The share of the numbers that is within bounds, both ends included. How many there are is private where it
-    /// is for a mean. Of no numbers at all it is one half, or zero where their number is public.
+    /// The share of the numbers that is within bounds, both ends included. The number of records is private in the same
+    /// cases as for a mean. The share of an empty list is one half, or zero if the number of records is public.
     #[must_use]
     pub fn proportion(bounds: Bounds) -> Self {
-        Self { kind: Kind::Proportion(bounds) }
+        Self { kind: QueryKind::Proportion(bounds) }
     }
 
-    /// How many numbers an answer has.
+    /// The number of numbers in an answer.
     #[must_use]
-    pub fn numbers(&self) -> usize {
+    pub fn answer_length(&self) -> usize {
         match &self.kind {
-            Kind::Histogram(edges) => edges.len().saturating_sub(1),
-            Kind::Cumulative(edges) => edges.len(),
-            Kind::Quantiles { shares, .. } => shares.len(),
-            Kind::Regression { predictors, .. } => predictors.len() + 1,
+            QueryKind::Histogram(edges) => edges.len().saturating_sub(1),
+            QueryKind::Cumulative(edges) => edges.len(),
+            QueryKind::Quantiles { shares, .. } => shares.len(),
+            QueryKind::Regression { predictors, .. } => predictors.len() + 1,
             _ => 1,
         }
     }
 
-    /// The unit and the power in which its errors are like those of a mean of numbers from -1 to 1, if they are: an error e is like
-    /// one of e^power over the unit. A rough guess to plan with, which no answer rests on.
+    /// The unit and the power that relate this query's errors to those of a mean of numbers from -1 to 1, if there is
+    /// such a relation: an error e corresponds to the error e^power / unit of such a mean. A rough guess for planning;
+    /// no answer depends on it.
     #[must_use]
-    pub fn like_a_mean(&self) -> Option<(f64, i32)> {
+    pub fn mean_error_scale(&self) -> Option<(f64, i32)> {
         match &self.kind {
-            Kind::Mean(bounds) => Some((bounds.half(), 1)),
-            Kind::Variance(bounds) => Some((bounds.half() * bounds.half(), 1)),
-            Kind::Deviation(bounds) => Some((bounds.half() * bounds.half(), 2)),
-            Kind::Covariance(x, y) => Some((x.half() * y.half(), 1)),
+            QueryKind::Mean(bounds) => Some((bounds.half(), 1)),
+            QueryKind::Variance(bounds) => Some((bounds.half() * bounds.half(), 1)),
+            QueryKind::Deviation(bounds) => Some((bounds.half() * bounds.half(), 2)),
+            QueryKind::Covariance(x, y) => Some((x.half() * y.half(), 1)),
             _ => None,
         }
     }
 
-    /// The shares that it asks for quantiles of; none for other questions.
+    /// The shares of the quantiles; empty for other queries.
     #[must_use]
     pub fn shares(&self) -> Vec<f64> {
         let shares = self.choice().map(|(shares, _)| shares).unwrap_or_default();
         shares.iter().copied().map(value_of).collect()
     }
 
-    /// Its shares and the candidates, if it asks for quantiles.
+    /// The shares and the candidates of quantiles.
     pub(crate) fn choice(&self) -> Option<(&[Share], &[f64])> {
         match &self.kind {
-            Kind::Quantile { share, candidates } => Some((std::slice::from_ref(share), candidates)),
-            Kind::Quantiles { shares, candidates } => Some((shares, candidates)),
+            QueryKind::Quantile { share, candidates } => {
+                Some((std::slice::from_ref(share), candidates))
+            }
+            QueryKind::Quantiles { shares, candidates } => Some((shares, candidates)),
             _ => None,
         }
     }
 
-    /// How many columns it is about.
+    /// The number of columns that the query is about.
     #[must_use]
     pub fn columns(&self) -> usize {
         match &self.kind {
-            Kind::Covariance(..) | Kind::Correlation(..) => 2,
-            Kind::Regression { predictors, .. } => predictors.len() + 1,
+            QueryKind::Covariance(..) | QueryKind::Correlation(..) => 2,
+            QueryKind::Regression { predictors, .. } => predictors.len() + 1,
             _ => 1,
         }
     }
@@ -328,34 +333,35 @@ impl Query {
     /// The standard deviation of the numbers, each clamped: the root of their variance.
     #[must_use]
     pub fn deviation(bounds: Bounds) -> Self {
-        Self { kind: Kind::Deviation(bounds) }
+        Self { kind: QueryKind::Deviation(bounds) }
     }
 
     /// The correlation of two columns of a [table](crate::Data::table), each number clamped: 0 where a column does not vary.
     #[must_use]
     pub fn correlation(x: Bounds, y: Bounds) -> Self {
-        Self { kind: Kind::Correlation(x, y) }
+        Self { kind: QueryKind::Correlation(x, y) }
     }
 
     /// The covariance of two columns of a [table](crate::Data::table), each number clamped.
     #[must_use]
     pub fn covariance(x: Bounds, y: Bounds) -> Self {
-        Self { kind: Kind::Covariance(x, y) }
+        Self { kind: QueryKind::Covariance(x, y) }
     }
 
-    /// Least squares: how the last column of a [table](crate::Data::table) is explained by those before it, each number
-    /// clamped. The answer is a table of the intercept and a coefficient for each predictor, in the units of the
+    /// Least squares: explains the last column of a [table](crate::Data::table) by the columns before it, each number
+    /// clamped. The answer is a list of the intercept and a coefficient for each predictor, in the units of the
     /// columns.
     ///
-    /// It is computed from noisy sums alone: of ones, unless their number is public, of distances from the middle of the
-    /// bounds, and of products of those. Directions in which predictors vary less than the noise does are taken to vary
-    /// as much as that: where predictors are collinear, or data are few, coefficients are drawn towards zero.
+    /// It is computed from noisy sums only: of ones, unless the number of records is public, of offsets from the middle
+    /// of the bounds, and of products of offsets. A direction in which the predictors vary less than the noise is
+    /// treated as if it varied as much as the noise: with collinear predictors or few data, coefficients shrink towards
+    /// zero.
     ///
     /// ```
     /// use counterpoint::{Adjacency, Relation};
     /// use counterpoint_mechanisms::{Bounds, Data, Query, Reply};
     ///
-    /// let relation = Relation::one(Adjacency::AddRemove);
+    /// let relation = Relation::single_record(Adjacency::AddRemove);
     /// let ages: Vec<f64> = (0..5_000).map(|i| f64::from(20 + i % 50)).collect();
     /// let wages: Vec<f64> = ages.iter().map(|age| 1_000.0 + 30.0 * age).collect();
     /// let table = Data::table(relation, [ages, wages])?;
@@ -372,20 +378,20 @@ impl Query {
         if !(1..=16).contains(&length) {
             return Err(Error::Length { what, length, legal });
         }
-        Ok(Self { kind: Kind::Regression { predictors: predictors.into(), outcome } })
+        Ok(Self { kind: QueryKind::Regression { predictors: predictors.into(), outcome } })
     }
 
-    /// How many numbers are in each bin: from one edge up to but not including the next.
-    /// Others are not counted.
+    /// The number of records in each bin: from one edge up to, but not including, the next. Numbers outside the bins
+    /// are not counted.
     ///
     /// # Errors
     /// [`Error::Length`] unless there are 2 to 10^6 edges, [`Error::Order`] unless they are
     /// finite and increasing.
     pub fn histogram(edges: &[f64]) -> Result<Self, Error> {
-        Ok(Self { kind: Kind::Histogram(in_order("edges", edges, 2, "2 to 10^6")?) })
+        Ok(Self { kind: QueryKind::Histogram(in_order("edges", edges, 2, "2 to 10^6")?) })
     }
 
-    /// The candidate below which about a share of the numbers lies.
+    /// The candidate below which approximately a given share of the numbers lies.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] unless the share is strictly between 0 and 1 with a denominator of
@@ -393,27 +399,27 @@ impl Query {
     pub fn quantile(share: (u32, u32), candidates: &[f64]) -> Result<Self, Error> {
         check_share(share)?;
         let candidates = in_order("candidates", candidates, 1, "1 to 10^6")?;
-        Ok(Self { kind: Kind::Quantile { share, candidates } })
+        Ok(Self { kind: QueryKind::Quantile { share, candidates } })
     }
 
-    /// How many numbers are below each edge, what is no number being below all.
+    /// The number of records below each edge. NaN is below all edges.
     ///
-    /// Sums of noisy counts over few of the gaps between the edges: the noise of an answer grows with the logarithm of
-    /// how many edges there are. Answers need not increase; [`monotone`] makes them, and never enlarges the greatest
+    /// Each answer is a sum of noisy counts over few intervals between edges: its noise grows with the logarithm of the
+    /// number of edges. The answers need not increase; [`monotone`] makes them increase and never enlarges the greatest
     /// error.
     ///
     /// # Errors
     /// [`Error::Length`] unless there are 1 to 10^6 edges, [`Error::Order`] unless they are
     /// finite and increasing.
     pub fn cumulative(edges: &[f64]) -> Result<Self, Error> {
-        Ok(Self { kind: Kind::Cumulative(in_order("edges", edges, 1, "1 to 10^6")?) })
+        Ok(Self { kind: QueryKind::Cumulative(in_order("edges", edges, 1, "1 to 10^6")?) })
     }
 
-    /// For each share the candidate below which about that share of the numbers lies: chosen one by one, each at an
-    /// equal part of the cost.
+    /// For each share, the candidate below which approximately that share of the numbers lies. The candidates are
+    /// chosen independently, each at an equal part of the cost.
     ///
-    /// Answers need not increase. Whoever puts them in order does not enlarge the greatest of their errors: of two
-    /// ranks wanted the lower one is missed by no more, with the lower answer, than one of the two was before.
+    /// The answers need not increase. Sorting them does not enlarge the greatest of their errors: if two answers are in
+    /// the wrong order, exchanging them makes neither rank's error larger than the larger error before.
     ///
     /// # Errors
     /// [`Error::Length`] unless there are 1 to 100 shares, [`Error::Order`] unless they increase; otherwise as for a
@@ -432,7 +438,7 @@ impl Query {
             }
         }
         let candidates = in_order("candidates", candidates, 1, "1 to 10^6")?;
-        Ok(Self { kind: Kind::Quantiles { shares: shares.into(), candidates } })
+        Ok(Self { kind: QueryKind::Quantiles { shares: shares.into(), candidates } })
     }
 }
 
@@ -446,8 +452,8 @@ fn check_share(share: (u32, u32)) -> Result<(), Error> {
     check(part > 0 && part < whole && whole <= 1000, "share", value_of(share), legal)
 }
 
-/// One record more moves whole * below - part * n by -part or whole - part; another record in
-/// one's place moves it by whole at most.
+/// The sensitivity of a score, whole * below - part * n. An added record moves the score by -part or whole - part;
+/// replacing a record moves it by at most whole.
 fn score_sensitivity((part, whole): (u32, u32), relation: Relation) -> u64 {
     let one = match relation.adjacency() {
         Adjacency::AddRemove => part.max(whole - part),
@@ -456,8 +462,8 @@ fn score_sensitivity((part, whole): (u32, u32), relation: Relation) -> u64 {
     u64::from(one) * relation.records()
 }
 
-/// The list, if it is finite, increasing and neither too short nor too long. With one zero, so
-/// that equal lists are identical.
+/// Returns the list if it is finite, increasing and of a legal length. Negative zero becomes zero, so that equal lists
+/// have equal bits.
 fn in_order(
     what: &'static str,
     list: &[f64],

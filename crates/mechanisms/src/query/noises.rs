@@ -1,7 +1,7 @@
-//! The noise that a style is, for what one person can move.
+//! The noise of each style, scaled to the sensitivity.
 
-use super::recipe::Style;
-use super::summand::{Of, Summand};
+use super::noisy_query::Style;
+use super::summand::{Summand, Term};
 use crate::error::{Error, check};
 use crate::grid::Grid;
 use crate::noise::{MOST_SIGMA, Noise, is_charged_as_listed};
@@ -10,29 +10,29 @@ use counterpoint::{Count, Guarantee, Mechanism, Relation, Release};
 
 /// Each sum, on a grid of its own, with its share of the noise.
 pub(super) fn sums(
-    list: &[(Of, [usize; 2])],
+    list: &[(Term, [usize; 2])],
     style: Style,
     relation: Relation,
 ) -> Result<Vec<(Summand, Noise)>, Error> {
     let style = style.shared(list.len() as f64);
-    let sum = |(of, columns): &(Of, [usize; 2])| {
-        let grid = match (of, style) {
-            // Whole numbers, if the noise is not more of them than it may be.
-            (Of::Ones(_), Style::Gaussian { .. }) => {
-                style.grid(of.reach(relation))?.coarser(Grid::WHOLE)
+    let sum = |(term, columns): &(Term, [usize; 2])| {
+        let grid = match (term, style) {
+            // A count is in whole numbers, unless the noise would be too many of them.
+            (Term::Ones(_), Style::Gaussian { .. }) => {
+                style.grid(term.reach(relation))?.coarser(Grid::WHOLE)
             }
-            (Of::Ones(_), _) => Grid::WHOLE,
-            _ => style.grid(of.reach(relation))?,
+            (Term::Ones(_), _) => Grid::WHOLE,
+            _ => style.grid(term.reach(relation))?,
         };
-        let summand = Summand::at(*of, *columns, grid);
+        let summand = Summand::at(*term, *columns, grid);
         Ok((summand, style.noise(summand.sensitivity(relation), grid)?))
     };
     list.iter().map(sum).collect()
 }
 
-/// One record more moves one bin by one; another in its place moves two bins by one each, as two
-/// releases would. (Of nested bins one record is in several: it moves so many, by one each.) Several records move
-/// several bins in ways for which only the sum of the moves, or of their squares, is used.
+/// The noise of bins, of which a record moves `moved` by one each, and its release. An added record moves one bin by
+/// one; a record that replaces another moves two bins by one each, as two releases would. (A record may be in several
+/// nested bins.) If a person has several records, only the sum of the changes, or of their squares, is used.
 pub(super) fn bins(style: Style, moved: u64, records: u64) -> Result<(Noise, Release), Error> {
     if records > 1 {
         return bins_moved_often(style, moved, records);
@@ -42,9 +42,9 @@ pub(super) fn bins(style: Style, moved: u64, records: u64) -> Result<(Noise, Rel
     Ok((noise, release))
 }
 
-/// One record for another, or one that comes or goes, moves at most so many bins by one each: by so much in all, and by
-/// the root of it in Euclidean norm. A person's records are exchanged one by one, and both norms are
-/// subadditive: as many times that, which is reached if all of them are alike.
+/// As [`bins`] for several records of a person. Adding, removing or replacing one record moves at most `moved` bins by
+/// one each: by `moved` in total, and by its root in Euclidean norm. A person's records change one by one, and both
+/// norms are subadditive: the bound is multiplied by the number of records, and is reached if all records are equal.
 fn bins_moved_often(style: Style, moved: u64, records: u64) -> Result<(Noise, Release), Error> {
     match style {
         Style::Laplace { epsilon } => {
@@ -56,8 +56,8 @@ fn bins_moved_often(style: Style, moved: u64, records: u64) -> Result<(Noise, Re
             // rho = |shift|^2 / (2 sigma^2), bin by bin (Canonne, Kamath and Steinke 2020).
             let far = records as f64 * (moved as f64).sqrt();
             let sigma = rounded_up(far, multiplier);
-            let legal = "at most 2^20 over how far one person moves the bins: the records a person, \
-                         times the root of two where they are replaced, or of how many bins a record moves";
+            let legal = "at most 2^20 divided by the sensitivity: the records per person, times the root of two \
+                         where people are replaced, or of the number of bins that a record moves";
             check(sigma <= MOST_SIGMA, "multiplier", multiplier, legal)?;
             let noise = Noise::discrete_gaussian(sigma, records)?;
             let square = (records * records * moved) as f64;
@@ -72,7 +72,7 @@ fn bins_moved_often(style: Style, moved: u64, records: u64) -> Result<(Noise, Re
 }
 
 impl Style {
-    /// The noise for one of several numbers that share a budget.
+    /// The style of one of several numbers that share a budget.
     pub(crate) fn shared(self, parts: f64) -> Self {
         match self {
             Self::Laplace { epsilon } => Self::Laplace { epsilon: epsilon / parts },
@@ -88,10 +88,10 @@ impl Style {
         }
     }
 
-    /// A grid much finer than the noise. Gaussian noise is 513,000 to 1,026,000 steps, within the
-    /// 2^20 that it may be; with a multiplier of at most 1000 sqrt(3) the sensitivity is then 296 steps at
-    /// least, so that rounding it up, and the step more that is charged, are less than 0.7 % of it. (Regressions share a budget among up
-    /// to 170 sums: less than 3 % there.)
+    /// A grid much finer than the noise. Sigma of Gaussian noise is 513,000 to 1,026,000 steps, within the limit of
+    /// 2^20. With a multiplier of at most 1000 sqrt(3) the sensitivity is at least 296 steps, so rounding it up, and
+    /// the additional step that is charged, cost less than 0.7 %. (Regressions share a budget among up to 170 sums:
+    /// less than 3 % there.)
     pub(super) fn grid(self, sensitivity: f64) -> Result<Grid, Error> {
         Grid::at_most(match self {
             Self::Laplace { epsilon } => (sensitivity / epsilon).min(sensitivity) / 1e9,
@@ -104,7 +104,7 @@ impl Style {
         })
     }
 
-    /// Noise that costs no more than was asked for a sensitivity in grid units.
+    /// Noise for a sensitivity in grid units that costs at most as much as the style says.
     pub(crate) fn noise(self, steps: u64, grid: Grid) -> Result<Noise, Error> {
         let distance = steps as f64 * grid.step();
         match self {

@@ -1,54 +1,59 @@
-//! What is added up for a query.
+//! The terms whose sums answer a query.
 
-use super::Kind;
+use super::QueryKind;
 use super::moments;
-use super::summand::Of;
+use super::summand::Term;
 use counterpoint::Relation;
 
-/// What is added up here: all but the number of records, which is the first, if that is released elsewhere.
+/// The terms that the measurement sums itself: all but the number of records, which is the first, if another
+/// measurement releases that.
 pub(super) fn own_parts(
-    mut parts: Vec<(Of, [usize; 2])>,
+    mut parts: Vec<(Term, [usize; 2])>,
     has_outside_count: bool,
-) -> Vec<(Of, [usize; 2])> {
+) -> Vec<(Term, [usize; 2])> {
     if has_outside_count && !parts.is_empty() {
         parts.remove(0);
     }
     parts
 }
 
-/// What is added up for a query. The number of records is among it unless it is public.
-pub(super) fn parts(kind: &Kind, relation: Relation) -> Vec<Of> {
+/// The terms of a query of one column. The number of records is among them unless it is public.
+pub(super) fn parts(kind: &QueryKind, relation: Relation) -> Vec<Term> {
     let public = relation.is_length_public();
     match kind {
-        Kind::Count(within) => vec![Of::Ones(*within)],
-        Kind::Sum(bounds) if public => vec![Of::Offsets(*bounds)],
-        Kind::Sum(bounds) => vec![Of::Values(*bounds)],
-        Kind::Mean(bounds) if public => vec![Of::Offsets(*bounds)],
-        Kind::Mean(bounds) => vec![Of::Ones(None), Of::Offsets(*bounds)],
-        Kind::Variance(bounds) | Kind::Deviation(bounds) if public => {
-            vec![Of::Offsets(*bounds), Of::Squares(*bounds)]
+        QueryKind::Count(within) => vec![Term::Ones(*within)],
+        QueryKind::Sum(bounds) if public => vec![Term::Offsets(*bounds)],
+        QueryKind::Sum(bounds) => vec![Term::Values(*bounds)],
+        QueryKind::Mean(bounds) if public => vec![Term::Offsets(*bounds)],
+        QueryKind::Mean(bounds) => vec![Term::Ones(None), Term::Offsets(*bounds)],
+        QueryKind::Variance(bounds) | QueryKind::Deviation(bounds) if public => {
+            vec![Term::Offsets(*bounds), Term::Squares(*bounds)]
         }
-        Kind::Variance(bounds) | Kind::Deviation(bounds) => {
-            vec![Of::Ones(None), Of::Offsets(*bounds), Of::Squares(*bounds)]
+        QueryKind::Variance(bounds) | QueryKind::Deviation(bounds) => {
+            vec![Term::Ones(None), Term::Offsets(*bounds), Term::Squares(*bounds)]
         }
-        Kind::Proportion(bounds) if public => vec![Of::Ones(Some(*bounds))],
-        Kind::Proportion(bounds) => vec![Of::Ones(None), Of::Sides(*bounds)],
-        // These are no sums.
-        Kind::Histogram(_) | Kind::Quantile { .. } => Vec::new(),
-        Kind::Cumulative(_) | Kind::Quantiles { .. } => Vec::new(),
-        // These are of several columns.
-        Kind::Covariance(..) | Kind::Correlation(..) | Kind::Regression { .. } => Vec::new(),
+        QueryKind::Proportion(bounds) if public => vec![Term::Ones(Some(*bounds))],
+        QueryKind::Proportion(bounds) => vec![Term::Ones(None), Term::Sides(*bounds)],
+        // These are counted, not summed.
+        QueryKind::Histogram(_) | QueryKind::Quantile { .. } => Vec::new(),
+        QueryKind::Cumulative(_) | QueryKind::Quantiles { .. } => Vec::new(),
+        // These have several columns.
+        QueryKind::Covariance(..) | QueryKind::Correlation(..) | QueryKind::Regression { .. } => {
+            Vec::new()
+        }
     }
 }
 
-/// The same with the columns that each is of.
-pub(super) fn placed(kind: &Kind, relation: Relation) -> Vec<(Of, [usize; 2])> {
+/// The terms of a query, each with its columns.
+pub(super) fn placed(kind: &QueryKind, relation: Relation) -> Vec<(Term, [usize; 2])> {
     match kind {
-        Kind::Covariance(x, y) => moments::of_two(*x, *y, relation.is_length_public()),
-        Kind::Correlation(x, y) => moments::of_correlation(*x, *y, relation.is_length_public()),
-        Kind::Regression { predictors, outcome } => {
+        QueryKind::Covariance(x, y) => moments::of_two(*x, *y, relation.is_length_public()),
+        QueryKind::Correlation(x, y) => {
+            moments::of_correlation(*x, *y, relation.is_length_public())
+        }
+        QueryKind::Regression { predictors, outcome } => {
             moments::of_line(predictors, *outcome, relation.is_length_public())
         }
-        other => parts(other, relation).into_iter().map(|of| (of, [0, 0])).collect(),
+        other => parts(other, relation).into_iter().map(|term| (term, [0, 0])).collect(),
     }
 }

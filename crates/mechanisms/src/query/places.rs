@@ -1,26 +1,27 @@
-//! Where numbers lie among many places in order.
+//! The position of numbers among sorted places.
 
-/// Places in order, and a table of equal cells over them: a number's cell says which few of them it may lie among.
-pub(super) struct Places<'a> {
+/// Sorted places, with a table of equal cells over them: a number's cell determines the few places that it may lie
+/// among.
+pub(super) struct SortedPlaces<'a> {
     list: &'a [f64],
     first: f64,
     /// Cells per unit.
     scale: f64,
-    /// For each cell how many places are in cells before it; and once more, all of them.
+    /// For each cell, the number of places in earlier cells; finally, the number of all places.
     before: Vec<usize>,
 }
 
-/// So many cells for each place: in most there is none.
+/// The number of cells per place; most cells then have no place.
 const CELLS: usize = 4;
 
-impl<'a> Places<'a> {
-    /// For so many numbers, and no more cells than there are of those.
+impl<'a> SortedPlaces<'a> {
+    /// Prepares to locate `numbers` numbers; there are no more cells than numbers.
     pub(super) fn new(list: &'a [f64], numbers: usize) -> Self {
         let first = list.first().copied().unwrap_or(0.0);
         let width = list.last().copied().unwrap_or(0.0) - first;
         let cells = (CELLS * list.len()).min(numbers).max(1);
         let scale = cells as f64 / width;
-        // One cell for all where that is no number to divide by.
+        // One cell for all places if the scale is not finite.
         let scale = if scale.is_finite() && width.is_finite() { scale } else { 0.0 };
         let mut places = Self { list, first, scale, before: vec![0; cells + 1] };
         for place in list {
@@ -37,13 +38,13 @@ impl<'a> Places<'a> {
         places
     }
 
-    /// Never falls as a number grows, whatever is rounded: a place in an earlier cell is below it, one in a later cell
-    /// above it. The first one for what is no number.
+    /// The cell of a number; the first cell for NaN. It is monotone despite rounding: a place in an earlier cell is
+    /// below the number, a place in a later cell above it.
     fn cell(&self, x: f64) -> usize {
         (((x - self.first) * self.scale) as usize).min(self.before.len() - 2)
     }
 
-    /// How many places are at most a number; none if it is no number.
+    /// The number of places that are at most x; none if x is NaN.
     pub(super) fn at_most(&self, x: f64) -> usize {
         let cell = self.cell(x);
         let (from, to) = match self.before.get(cell..cell + 2) {
@@ -60,7 +61,7 @@ mod tests {
     use super::*;
     use counterpoint_testing::Random;
 
-    /// Counted one by one: equal and unequal distances, next to places, and what is no number.
+    /// Compared with counting one by one: equal and unequal distances, numbers next to places, and NaN.
     #[test]
     fn as_many_as_there_are() {
         let mut random = Random::new(3);
@@ -75,7 +76,7 @@ mod tests {
             };
             list.sort_by(f64::total_cmp);
             list.dedup();
-            let places = Places::new(&list, [0, 1, 7, 1000][random.below(4) as usize]);
+            let places = SortedPlaces::new(&list, [0, 1, 7, 1000][random.below(4) as usize]);
             let near = list.iter().flat_map(|x| [*x, x.next_up(), x.next_down()]);
             let some: Vec<f64> = (0..50).map(|_| 4.0 * random.unit() - 2.0).collect();
             for x in near.chain(some).chain(odd) {

@@ -1,4 +1,4 @@
-//! Counts below many edges, from few noisy counts each: the tree of Dwork, Naor, Pitassi and Rothblum (2010) and Chan,
+//! Counts below many edges, each from few noisy counts: the tree of Dwork, Naor, Pitassi and Rothblum (2010) and Chan,
 //! Shi and Song (2011), without the nodes that no prefix needs.
 //!
 //! Gaps are numbered from 1, gap i being the one that ends at edge i. Node i is the count of the 2^z gaps that end with
@@ -13,20 +13,20 @@ fn width(place: usize) -> usize {
     place & place.wrapping_neg()
 }
 
-/// How many nodes one record can move, each by one, if there are so many edges.
+/// The largest number of nodes that one record moves, each by one, for k edges.
 ///
-/// *A record more.* It is in at most one node of each width 2^z, and such a node lies within the gaps only if 2^z <= k:
-/// as many as k has binary digits, l. A record in the first gap is in all of them.
+/// *Add/remove.* A record is in at most one node of each width 2^z, and such a node lies within the gaps only if 2^z <=
+/// k: in at most l nodes, l being the number of binary digits of k. A record in the first gap is in all of them.
 ///
-/// *Another in its place.* Let P = 2^(l-1) be the width of the widest node, which is that of the first P gaps, and r the
-/// number of binary digits of k - P. What lies in a node before and after does not move it.
+/// *Replace.* Let P = 2^(l-1) be the width of the widest node, which covers the first P gaps, and r the number of
+/// binary digits of k - P. A node that contains the record both before and after does not move.
 ///
-/// - From the first P gaps to others, or back: at most l nodes on the one side, and r, by the same argument, on the
+/// - From the first P gaps to the others, or back: at most l nodes on the one side and, by the same argument, r on the
 ///   other. Both are reached, in the first gaps of both.
-/// - Within the first P: the widest does not move. With its two halves of P/2 gaps it is as before: in the first half
-///   there are l - 1 nodes at most, in the second, which is no left child, l - 2. That is 2l - 3, if l >= 2; within a
-///   half it is less.
-/// - Within the others, of which there are fewer than P: 2r - 1 at most by the first two, less than l + r.
+/// - Within the first P gaps the widest node does not move. The same argument applies to its two halves of P/2 gaps: at
+///   most l - 1 nodes in the first half, and l - 2 in the second, which is not a left child. The sum is 2l - 3, if l >=
+///   2; within one half it is less.
+/// - Within the others, of which there are fewer than P: at most 2r - 1 by the first two cases, less than l + r.
 pub(super) fn moved(edges: u64, adjacency: Adjacency) -> u64 {
     let digits = |k: u64| u64::from(u64::BITS - k.leading_zeros());
     let all = digits(edges);
@@ -39,12 +39,12 @@ pub(super) fn moved(edges: u64, adjacency: Adjacency) -> u64 {
     }
 }
 
-/// How many nodes make up the prefix that needs the most: l if k is 2^l - 1, else one less.
+/// The largest number of nodes in a prefix: l if k is 2^l - 1, else one less, l being the number of binary digits of k.
 pub(super) fn deepest(edges: u64) -> u32 {
     (edges + 1).ilog2()
 }
 
-/// The nodes, of the gaps.
+/// The nodes' counts, from the gaps' counts.
 pub(super) fn nodes(gaps: &[i128]) -> Vec<i128> {
     let mut nodes = gaps.to_vec();
     for place in 1..=nodes.len() {
@@ -56,7 +56,7 @@ pub(super) fn nodes(gaps: &[i128]) -> Vec<i128> {
     nodes
 }
 
-/// The prefixes, of the nodes.
+/// The prefixes' counts, from the nodes' counts.
 pub(super) fn sums(nodes: &[i128]) -> Vec<i128> {
     let mut sums: Vec<i128> = Vec::with_capacity(nodes.len());
     for (place, node) in (1..).zip(nodes) {
@@ -66,12 +66,12 @@ pub(super) fn sums(nodes: &[i128]) -> Vec<i128> {
     sums
 }
 
-/// The nearest numbers, in least squares, that do not fall: isotonic regression, by pooling adjacent violators.
+/// The nearest increasing list of numbers, in least squares: isotonic regression, by pooling adjacent violators.
 ///
-/// It costs nothing, since it looks at answers alone, and **never enlarges the greatest error**: what does not fall it
-/// keeps, and no two lists are further apart afterwards, in their greatest difference, than before. (Each number is the
-/// largest over places up to it of the least over places from it of the means between the two; Robertson, Wright and
-/// Dykstra 1988, Theorem 1.4.4. Means, and largest and least ones, have that property.)
+/// It costs no privacy, since it uses the answers alone, and **never enlarges the greatest error**: it leaves
+/// increasing lists unchanged, and does not enlarge the greatest difference of two lists. (Each number is the maximum,
+/// over places up to it, of the minimum, over places from it on, of the means between the two; Robertson, Wright and
+/// Dykstra 1988, Theorem 1.4.4. Means, maxima and minima do not enlarge the greatest difference.)
 ///
 /// ```
 /// use counterpoint_mechanisms::monotone;
@@ -80,7 +80,7 @@ pub(super) fn sums(nodes: &[i128]) -> Vec<i128> {
 /// ```
 #[must_use]
 pub fn monotone(numbers: &[f64]) -> Vec<f64> {
-    // Means of pools, and how many numbers are in each.
+    // Each pool's mean and number of numbers.
     let mut pools: Vec<(f64, usize)> = Vec::new();
     for &number in numbers {
         let mut last = (number, 1);
@@ -99,12 +99,12 @@ mod tests {
     use super::*;
     use counterpoint_testing::Random;
 
-    /// The nodes that a record in some gap is in: all nodes, one by one.
+    /// The nodes that contain a gap, by checking all nodes.
     fn nodes_of(gap: usize, edges: usize) -> Vec<usize> {
         (1..=edges).filter(|i| (i - width(*i) + 1..=*i).contains(&gap)).collect()
     }
 
-    /// Every pair of gaps, that beyond the last edge among them.
+    /// For every pair of gaps, including the gap beyond the last edge.
     #[test]
     fn records_move_as_many_nodes_as_is_charged() {
         for edges in 1..=70_usize {
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(sums(&odd).len(), 3);
     }
 
-    /// By the formula of greatest and least means, on short lists.
+    /// Compared with the formula of maxima and minima of means, on short lists.
     #[test]
     fn nearest_numbers_that_do_not_fall() {
         let mut random = Random::new(6);
@@ -161,7 +161,7 @@ mod tests {
                 let truth = (0..=i).map(least).fold(f64::NEG_INFINITY, f64::max);
                 assert!((found[i] - truth).abs() < 1e-9, "{list:?}: {found:?}");
             }
-            // Never further from a list that does not fall.
+            // The distance to an increasing list does not grow.
             let mut truth: Vec<f64> = (0..length).map(|_| random.unit() * 8.0).collect();
             truth.sort_by(f64::total_cmp);
             let off = |list: &[f64]| {

@@ -1,30 +1,31 @@
-//! Where a mean is whose number of records has noise too (theory 11.21).
+//! A confidence interval for a mean with a noisy number of records (theory 11.21).
 //!
-//! The mean r of N offsets that add up to S is S/N, so that of the noisy numbers N + a and S + b the difference
-//! (S + b) - r (N + a) is b - r a, whatever the data are (Fieller 1954). All r for which it is no further from zero than b - r a
-//! is with the confidence are an interval of that confidence: no more of it is spent than on one number.
+//! The mean r of N offsets with sum S is S/N. For the noisy numbers N + a and S + b, the difference (S + b) - r (N + a)
+//! is b - r a, whatever the data are (Fieller 1954). Let q be the bound on |b - r a| at the confidence: all r for which
+//! the difference is at most q form an interval of that confidence, which spends the confidence only once.
 
 use super::mean::RARE;
-use crate::noise::{Block, Law, SLACK};
+use crate::noise::{Block, NoiseLaw, SLACK};
 
-/// A noisy number of records, and the noisy sum of their offsets, with the laws of their noises.
+/// A noisy number of records and the noisy sum of their offsets, with the laws of their noises.
 #[derive(Clone, Copy)]
 pub(super) struct Ratio<'a> {
-    pub(super) laws: [&'a Law; 2],
+    pub(super) laws: [&'a NoiseLaw; 2],
     pub(super) count: f64,
     pub(super) sum: f64,
 }
 
-/// How many blocks an average distance of the noise is cut into.
+/// The number of blocks per mean absolute noise.
 const FINENESS: f64 = 64.0;
-/// How often an end is moved inward at most, each time by what is known of it.
+/// The largest number of times that an end is moved inward.
 const ROUNDS: u32 = 24;
-/// How closely an end and a reach are sought.
+/// The relative precision of an end, and of a reach.
 const WIDTH: f64 = 2e-3;
 const REACH: f64 = 2e-3;
 
 impl Ratio<'_> {
-    /// Where the mean is with a chance of at least 1 - alpha, given that it is at most `half` from zero.
+    /// An interval that covers the mean with probability at least 1 - alpha, given that the mean's absolute value is at
+    /// most `half`.
     pub(super) fn interval(&self, half: f64, alpha: f64) -> (f64, f64) {
         if self.count <= 0.0 {
             return (-half, half);
@@ -40,14 +41,15 @@ impl Ratio<'_> {
         (low, high)
     }
 
-    /// The end of the interval on one side. Of means between the middle and an end that is known none is further from zero than
-    /// the further one of both, and so none that is in the interval is beyond what noise does there. Every step is sound on its own.
+    /// One end of the interval. Of all means between the middle and a known end, none has a larger absolute value than
+    /// the larger of these two. Therefore no mean of the interval is beyond the reach of the noise at that value. Every
+    /// step is sound by itself.
     fn end(&self, side: f64, (middle, half): (f64, f64), reach: impl Fn(f64) -> f64) -> f64 {
         let mut end = side * half;
         for _ in 0..ROUNDS {
             let far = end.abs().max(middle.abs());
             let next = (self.sum + side * reach(far)) / self.count;
-            // Not beyond what was known, nor on the other side of the middle.
+            // Neither beyond the known end, nor on the other side of the middle.
             let next = side * (side * next).min(side * end).max(side * middle);
             let is_close = (next - end).abs() <= WIDTH * (next - middle).abs();
             end = next;
@@ -58,14 +60,14 @@ impl Ratio<'_> {
         end
     }
 
-    /// How far b - r a is from zero at most with a chance of 1 - alpha, for all r that are at most so far from zero. Continuous
-    /// noise that is even and falls outward is spread the further the larger r is. What is on a grid is made such by noise of half a step,
-    /// which moves it by less than one.
+    /// A bound on |b - r a| with probability 1 - alpha, for all |r| <= `far`. The sum of continuous symmetric unimodal
+    /// noises spreads as r grows. Noise on a grid becomes continuous by adding noise of half a step, which moves the
+    /// sum by less than one step.
     fn reach(&self, far: f64, alpha: f64, blocks: &[Block]) -> f64 {
         let [ones, offsets] = self.laws;
         let keeps =
             |x: f64| 2.0 * offsets.both_above(ones, far, x, blocks) <= alpha * (1.0 - SLACK);
-        // Of two Gaussians it is this, and of others near it.
+        // Exact for two Gaussians; a good start for other noise.
         let about = offsets.furthest(alpha).hypot(far * ones.furthest(alpha));
         let (mut low, mut high) = (0.0, about.max(offsets.step()));
         let mut stride = REACH;

@@ -1,39 +1,40 @@
-//! How far answers are off on public example data, by trying: with the laws of the noises, in doubles, and always the same
+//! Simulated errors of answers on public example data: with the laws of the noises, in doubles, and always the same
 //! draws.
 
 use super::summand::Summand;
 use crate::error::{Error, check};
-use crate::noise::{Noise, Trial};
+use crate::noise::{Noise, SimulatedNoise};
 
-/// So many draws will do, in so many trials at least and at most.
+/// The number of draws in all trials together, and the least and the largest number of trials that it gives.
 const DRAWS: f64 = 2e6;
 const FEW: f64 = 50_000.0;
 const ENOUGH: f64 = 150_000.0;
-/// The most that a high confidence takes.
+/// The largest number of trials, for high confidences.
 const MANY: f64 = 200_000.0;
 
-/// What is found is below the truth with at most e^-21 < 10^-9.
+/// A result is below the truth with probability at most e^-21 < 10^-9.
 const SURE: f64 = 21.0;
 
-/// How far each number of an answer is off in trials, in order of size.
+/// The simulated errors of each number of an answer, in increasing order.
 pub(super) struct Trials {
     distances: Vec<Vec<f64>>,
 }
 
 impl Trials {
-    /// Of sums without noise, and what is made of sums.
+    /// From sums without noise, and a function that answers from sums.
     pub(super) fn new(
         sums: &[(Summand, Noise)],
         exact: &[f64],
         count: usize,
         answer: impl Fn(&[f64]) -> Vec<f64>,
     ) -> Self {
-        let laws: Vec<Trial> = sums.iter().map(|(_, noise)| Trial::new(noise)).collect();
+        let laws: Vec<SimulatedNoise> =
+            sums.iter().map(|(_, noise)| SimulatedNoise::new(noise)).collect();
         let truth = answer(exact);
         let mut distances = vec![Vec::with_capacity(count); truth.len()];
-        let mut words = Words(SEED);
+        let mut words = TrialRandom(SEED);
         for _ in 0..count {
-            let draw = |(law, sum): (&Trial, &f64)| sum + law.draw(|| words.unit());
+            let draw = |(law, sum): (&SimulatedNoise, &f64)| sum + law.draw(|| words.unit());
             let noisy: Vec<f64> = laws.iter().zip(exact).map(draw).collect();
             let found = answer(&noisy);
             for ((list, found), truth) in distances.iter_mut().zip(found).zip(&truth) {
@@ -44,8 +45,9 @@ impl Trials {
         Self { distances }
     }
 
-    /// The distance that with such a confidence is not exceeded, or more, for each number. If fewer than r of R trials are
-    /// expected to be below the true one with probability c each, the r-th is below it with at most exp(-R d(r/R, c)).
+    /// For each number, an upper bound on the distance that errors exceed with probability 1 - confidence. If each of R
+    /// trials is below the true distance with probability c, the r-th smallest is below it with probability at most
+    /// exp(-R d(r/R, c)), for r > cR.
     pub(super) fn half_widths(&self, confidence: f64) -> Vec<f64> {
         let place = |list: &Vec<f64>| {
             let place = rank(list.len() as f64, confidence) as usize;
@@ -54,25 +56,25 @@ impl Trials {
         self.distances.iter().map(place).collect()
     }
 
-    /// The mean distance for each number.
+    /// The mean error of each number.
     pub(super) fn expected(&self) -> Vec<f64> {
         let mean = |list: &Vec<f64>| list.iter().sum::<f64>() / list.len().max(1) as f64;
         self.distances.iter().map(mean).collect()
     }
 }
 
-/// How many trials a confidence takes, of so many draws each.
+/// The number of trials for a confidence, with `draws` draws each.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] if so many would not do.
+/// [`Error::OutOfRange`] if the confidence would take too many trials.
 pub(super) fn count(confidence: f64, draws: usize) -> Result<usize, Error> {
-    let legal = "at most 0.9998 where answers are tried out";
+    let legal = "at most 0.9998 where answers are simulated";
     check(confidence <= 0.9998, "confidence", confidence, legal)?;
     let enough = (DRAWS / draws.max(1) as f64).clamp(FEW, ENOUGH);
     Ok((40.0 * SURE / (1.0 - confidence)).clamp(enough, MANY) as usize)
 }
 
-/// The least r with R d(r/R, c) >= SURE, r > cR.
+/// The least r with R d(r/R, c) >= SURE and r > cR.
 fn rank(trials: f64, confidence: f64) -> f64 {
     let keeps = |rank: f64| {
         rank > confidence * trials && trials * divergence(rank / trials, confidence) >= SURE
@@ -93,11 +95,11 @@ fn divergence(x: f64, p: f64) -> f64 {
 
 const SEED: u64 = 0x636f_756e_7465_7270;
 
-/// Steele, Lea and Flood's generator: no secret rests on it.
-struct Words(u64);
+/// The generator of Steele, Lea and Flood (SplitMix64): no secret depends on it.
+struct TrialRandom(u64);
 
-impl Words {
-    /// Above 0, and at most 1.
+impl TrialRandom {
+    /// A number above 0 and at most 1.
     fn unit(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

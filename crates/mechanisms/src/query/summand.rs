@@ -1,22 +1,22 @@
-//! What is added up for a sum: a whole number for each record.
+//! The whole number that a record adds to a sum.
 
-use super::{Bounds, Kind, Query, cut};
+use super::{Bounds, Query, QueryKind, cut};
 use crate::error::Error;
 use crate::grid::Grid;
 use counterpoint::{Adjacency, Relation};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A whole number for each record, from one fixed number to another, of a unit that is a 2^shift-th part of a grid
-/// step; their sum is rounded to the grid once.
+/// A whole number for each record, between two fixed bounds, in units of 2^-shift grid steps. The sum of these numbers
+/// is rounded to the grid once.
 ///
-/// Whoever adds up elsewhere, in a database say, adds for each record [`Summand::of`] it, as a number of
-/// [`Summand::unit`]s rounded to a whole one, cut to [`Summand::ends`]. How it is rounded is no matter of privacy,
-/// the cut is.
+/// Code that adds up elsewhere, such as in a database, adds the [`Summand::term`] of each record, as a number of
+/// [`Summand::unit`]s rounded to a whole number and clamped to [`Summand::ends`]. Privacy does not depend on the
+/// rounding, but on the clamping.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summand {
-    of: Of,
-    /// One column for each of the bounds; that of ones is no matter.
+    term: Term,
+    /// One column for each of the bounds; ignored for ones.
     columns: [usize; 2],
     grid: Grid,
     fine: Grid,
@@ -25,32 +25,32 @@ pub struct Summand {
     high: i64,
 }
 
-/// What one record adds has this many bits, unless it is one: rounding a million of them is not felt.
+/// The number of bits of a record's summand, unless it is one: rounding a million of them is negligible.
 const BITS: i32 = 40;
 
-/// A grid step is at most 2^100 units, so that half of one can be added to any sum.
+/// A grid step is at most 2^100 units, so that half a step can be added to any sum.
 const MOST_SHIFT: i32 = 100;
 
-/// What is added up.
+/// The term that a record contributes to a sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Of {
-    /// One for each number within bounds, or for each.
+pub enum Term {
+    /// One for each number within bounds, or for each number.
     Ones(Option<Bounds>),
     /// The clamped number.
     Values(Bounds),
-    /// Its distance from the middle of the bounds.
+    /// The clamped number's distance from the middle of the bounds.
     Offsets(Bounds),
-    /// The square of that.
+    /// The square of that distance.
     Squares(Bounds),
-    /// One half for each number within bounds, and minus one half for each other.
+    /// One half for each number within bounds, and minus one half for each other number.
     Sides(Bounds),
-    /// The product of the distances of two columns' numbers.
+    /// The product of the distances of two columns' numbers from the middle of their bounds.
     Products(Bounds, Bounds),
 }
 
-impl Of {
-    /// The least and the greatest number that can be added.
+impl Term {
+    /// The least and the greatest value of the term.
     pub(crate) fn range(self) -> (f64, f64) {
         match self {
             Self::Ones(_) => (0.0, 1.0),
@@ -62,7 +62,7 @@ impl Of {
         }
     }
 
-    /// How far one person's records move the sum; see [`Summand::sensitivity`].
+    /// The sensitivity of the sum, before rounding; see [`Summand::sensitivity`].
     pub(crate) fn reach(self, relation: Relation) -> f64 {
         let (low, high) = self.range();
         let one = match relation.adjacency() {
@@ -75,24 +75,24 @@ impl Of {
 }
 
 impl Summand {
-    /// Of the first column.
-    pub(crate) fn new(of: Of, grid: Grid) -> Self {
-        Self::at(of, [0, 0], grid)
+    /// A summand of the first column.
+    pub(crate) fn new(term: Term, grid: Grid) -> Self {
+        Self::at(term, [0, 0], grid)
     }
 
-    /// Of one column, named twice, or of two.
-    pub(crate) fn at(of: Of, columns: [usize; 2], grid: Grid) -> Self {
-        let (low, high) = of.range();
-        let bits = if matches!(of, Of::Ones(_) | Of::Sides(_)) { 0 } else { BITS };
+    /// A summand of one column, given twice, or of two.
+    pub(crate) fn at(term: Term, columns: [usize; 2], grid: Grid) -> Self {
+        let (low, high) = term.range();
+        let bits = if matches!(term, Term::Ones(_) | Term::Sides(_)) { 0 } else { BITS };
         let (fine, shift) = grid.refined(low.abs().max(high.abs()), bits, MOST_SHIFT);
-        Self { of, columns, grid, fine, shift, low: fine.units(low), high: fine.units(high) }
+        Self { term, columns, grid, fine, shift, low: fine.units(low), high: fine.units(high) }
     }
 
-    /// A count's or a sum's.
+    /// The summand of a count or a sum.
     pub(crate) fn of_query(query: &Query, grid: Grid) -> Result<Self, Error> {
         match query.kind {
-            Kind::Count(within) => Ok(Self::new(Of::Ones(within), grid)),
-            Kind::Sum(bounds) => Ok(Self::new(Of::Values(bounds), grid)),
+            QueryKind::Count(within) => Ok(Self::new(Term::Ones(within), grid)),
+            QueryKind::Sum(bounds) => Ok(Self::new(Term::Values(bounds), grid)),
             _ => Err(Error::Question { legal: "counts and sums" }),
         }
     }
@@ -101,9 +101,9 @@ impl Summand {
         self.grid
     }
 
-    /// How many grid steps one person moves the rounded sum, at least one: as many as cover the
-    /// units that the sum moves by. Who has several records may be replaced by someone with
-    /// fewer: what one of them adds, another need not take away.
+    /// The sensitivity of the rounded sum in grid steps, at least one: the steps that cover the units by which the sum
+    /// moves. A person with several records may be replaced by a person with fewer: a removed record need not be
+    /// balanced by an added one.
     pub(crate) fn sensitivity(&self, relation: Relation) -> u64 {
         let one = match relation.adjacency() {
             Adjacency::AddRemove => self.low.unsigned_abs().max(self.high.unsigned_abs()),
@@ -115,7 +115,7 @@ impl Summand {
         u64::try_from(steps).unwrap_or(u64::MAX).max(1)
     }
 
-    /// How many grid steps cover what one record adds, upward and downward.
+    /// The grid steps that cover a record's summand, upward and downward.
     pub(crate) fn steps_of_one(&self) -> [u64; 2] {
         [self.high, self.low.saturating_neg()].map(|units| {
             let units = u128::from(units.max(0).unsigned_abs());
@@ -123,19 +123,19 @@ impl Summand {
         })
     }
 
-    /// What is added up.
+    /// The term that is added up.
     #[must_use]
-    pub fn of(&self) -> Of {
-        self.of
+    pub fn term(&self) -> Term {
+        self.term
     }
 
-    /// The columns that it is of, from 0: for products the first and the second factor's, else the same twice.
+    /// The columns, from 0: those of the first and the second factor for products, otherwise the same column twice.
     #[must_use]
     pub fn columns(&self) -> [usize; 2] {
         self.columns
     }
 
-    /// What a whole number is one of.
+    /// The value of one unit.
     #[must_use]
     pub fn unit(&self) -> f64 {
         self.fine.step()
@@ -147,7 +147,7 @@ impl Summand {
         (self.low, self.high)
     }
 
-    /// A sum of units in grid steps, rounded as [`Grid::units`] rounds: at most 2^63 records of at most 2^62 units.
+    /// A sum of units in grid steps, rounded as [`Grid::units`] rounds, for at most 2^63 records of at most 2^62 units.
     pub(crate) fn rounded(&self, units: i128) -> i128 {
         let half = (1_i128 << self.shift) >> 1;
         units.saturating_add(half) >> self.shift
@@ -158,50 +158,50 @@ impl Summand {
         self.rounded(self.sum(data))
     }
 
-    /// The sum over records, in units: exact, and so whatever their order.
+    /// The sum over records, in units: exact, and therefore independent of their order.
     pub(crate) fn sum(&self, data: &[f64]) -> i128 {
-        match self.of {
-            Of::Ones(None) => data.len() as i128 * i128::from(self.high),
-            Of::Ones(Some(bounds)) => within(bounds, data) * i128::from(self.high),
-            Of::Sides(bounds) => {
+        match self.term {
+            Term::Ones(None) => data.len() as i128 * i128::from(self.high),
+            Term::Ones(Some(bounds)) => within(bounds, data) * i128::from(self.high),
+            Term::Sides(bounds) => {
                 let within = within(bounds, data);
                 let others = data.len() as i128 - within;
                 within * i128::from(self.high) + others * i128::from(self.low)
             }
-            Of::Values(bounds) => self.sum_of(data, |x| bounds.clamp(x)),
-            Of::Offsets(bounds) => {
+            Term::Values(bounds) => self.sum_of(data, |x| bounds.clamp(x)),
+            Term::Offsets(bounds) => {
                 let center = bounds.center();
                 self.sum_of(data, |x| bounds.clamp(x) - center)
             }
-            Of::Squares(bounds) => {
+            Term::Squares(bounds) => {
                 let center = bounds.center();
                 self.sum_of(data, |x| (bounds.clamp(x) - center) * (bounds.clamp(x) - center))
             }
-            // Of one column twice.
-            Of::Products(..) => self.sum_of_products(data, data),
+            // A product needs two columns; with one column both factors are that column.
+            Term::Products(..) => self.sum_of_products(data, data),
         }
     }
 
-    /// The same over some rows of the columns that it is of. Nothing for columns that there are none of.
+    /// The sum over some rows of this summand's columns; missing columns count as empty.
     pub(crate) fn sum_in(&self, columns: &[Arc<[f64]>], rows: Range<usize>) -> i128 {
         let column = |place: usize| columns.get(place).and_then(|column| column.get(rows.clone()));
         let [first, second] = self.columns.map(|place| column(place).unwrap_or_default());
-        match self.of {
-            Of::Products(..) => self.sum_of_products(first, second),
+        match self.term {
+            Term::Products(..) => self.sum_of_products(first, second),
             _ => self.sum(first),
         }
     }
 
     fn sum_of_products(&self, first: &[f64], second: &[f64]) -> i128 {
-        let Of::Products(x, y) = self.of else { return 0 };
+        let Term::Products(x, y) = self.term else { return 0 };
         let centers = (x.center(), y.center());
         let product = |(&a, &b): (&f64, &f64)| (x.clamp(a) - centers.0) * (y.clamp(b) - centers.1);
         let products: Vec<f64> = first.iter().zip(second).map(product).collect();
         self.sum_of(&products, |product| product)
     }
 
-    /// Whole numbers add up exactly in doubles as long as no sum is beyond 2^53: so many records at a time, and
-    /// several sums side by side.
+    /// Whole numbers add up exactly in doubles while no sum exceeds 2^53. Adds blocks of that many records, in several
+    /// parallel sums.
     fn sum_of(&self, data: &[f64], value: impl Fn(f64) -> f64) -> i128 {
         const LANES: usize = 8;
         let most = self.low.unsigned_abs().max(self.high.unsigned_abs()).max(1);
@@ -224,7 +224,7 @@ impl Summand {
     }
 }
 
-/// How many numbers are within bounds.
+/// The number of values within bounds.
 fn within(Bounds { low, high }: Bounds, data: &[f64]) -> i128 {
     data.iter().map(|&x| u64::from((low <= x) & (x <= high))).sum::<u64>().into()
 }
@@ -232,8 +232,8 @@ fn within(Bounds { low, high }: Bounds, data: &[f64]) -> i128 {
 /// The largest whole numbers that are added in doubles.
 const SMALL: u64 = 1 << 42;
 
-/// floor(x + 1/2) of numbers up to 2^51: to the nearest whole number, halves to an even one, by adding so much that
-/// there is no place for more; then half-way upward. Every step but the first is exact.
+/// floor(x + 1/2) for numbers up to 2^51. Adding a large number rounds to the nearest whole number, halves to even;
+/// then halves are corrected upward. Every step except the first is exact.
 fn half_up(x: f64) -> f64 {
     const MUCH: f64 = 1.5 * (1_u64 << 52) as f64;
     let near = (x + MUCH) - MUCH;
@@ -266,7 +266,7 @@ mod tests {
         );
     }
 
-    /// Record by record in whole numbers, as the unit and the ends say.
+    /// Compared with whole numbers record by record, by the unit and the ends.
     #[test]
     fn sums_are_those_of_the_units() {
         let mut random = Random::new(11);
@@ -280,20 +280,20 @@ mod tests {
                 (0..length).map(|_| low - 1.0 + 2.5 * random.unit() * bounds.half()).collect();
             data.extend([f64::NAN, f64::INFINITY, f64::NEG_INFINITY, bounds.low, bounds.high]);
             let grid = Grid::new(random.between(0, 60) as i32 - 50).unwrap();
-            for of in [
-                Of::Values(bounds),
-                Of::Offsets(bounds),
-                Of::Squares(bounds),
-                Of::Ones(Some(bounds)),
-                Of::Sides(bounds),
+            for term in [
+                Term::Values(bounds),
+                Term::Offsets(bounds),
+                Term::Squares(bounds),
+                Term::Ones(Some(bounds)),
+                Term::Sides(bounds),
             ] {
-                let summand = Summand::new(of, grid);
+                let summand = Summand::new(term, grid);
                 let one = |&x: &f64| {
                     let x = if x.is_nan() { bounds.low } else { x.clamp(bounds.low, bounds.high) };
                     let offset = x - bounds.center();
-                    let value = match of {
-                        Of::Values(_) => x,
-                        Of::Offsets(_) => offset,
+                    let value = match term {
+                        Term::Values(_) => x,
+                        Term::Offsets(_) => offset,
                         _ => offset * offset,
                     };
                     let units =
@@ -302,12 +302,12 @@ mod tests {
                     let near = floor as i64 + i64::from(units - floor >= 0.5);
                     i128::from(near.clamp(summand.low, summand.high))
                 };
-                let expected = match of {
-                    Of::Ones(_) => {
+                let expected = match term {
+                    Term::Ones(_) => {
                         let within = data.iter().filter(|&&x| bounds.low <= x && x <= bounds.high);
                         within.count() as i128 * i128::from(summand.high)
                     }
-                    Of::Sides(_) => {
+                    Term::Sides(_) => {
                         let inside = |x: &f64| bounds.low <= *x && *x <= bounds.high;
                         let side = |x| if inside(x) { summand.high } else { summand.low };
                         data.iter().map(|x| i128::from(side(x))).sum()

@@ -1,16 +1,16 @@
-//! What a question needs to know of the data: whole numbers, in one pass.
+//! The whole numbers that a query needs from the data, in one pass.
 
-use super::places::Places;
+use super::places::SortedPlaces;
 use super::{Query, Summand};
 use crate::data::Data;
 use counterpoint::Relation;
 use std::fmt;
 
-/// The whole numbers that noise is added to, or that a choice is made by.
+/// The whole numbers that noise is added to, or that a choice is based on.
 ///
-/// Made by [`Measurement::tally`](super::Measurement::tally) of data, or by
-/// [`Measurement::tallied`](super::Measurement::tallied) of numbers that were added up elsewhere. It is as secret as the
-/// data; [`Measurement::release`](super::Measurement::release) answers from it.
+/// Made by [`Measurement::tally`](super::Measurement::tally) from data, or by
+/// [`Measurement::tally_from_numbers`](super::Measurement::tally_from_numbers) from numbers that were added up
+/// elsewhere. It is as secret as the data; [`Measurement::release`](super::Measurement::release) answers from it.
 #[derive(Clone, PartialEq)]
 pub struct Tally {
     pub(super) relation: Relation,
@@ -20,7 +20,7 @@ pub struct Tally {
     pub(super) numbers: Vec<i128>,
 }
 
-/// Without the numbers: what is printed may end up in a log.
+/// Omits the numbers, since output may end up in a log.
 impl fmt::Debug for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tally").field("query", &self.query).finish_non_exhaustive()
@@ -29,7 +29,7 @@ impl fmt::Debug for Tally {
 
 #[cfg(test)]
 impl Tally {
-    /// What noise is added to, in steps of the grid.
+    /// The numbers that noise is added to, in grid steps.
     pub(crate) fn steps(&self) -> Vec<i128> {
         let rounded = |(place, units): (usize, &i128)| match self.summands.get(place) {
             Some(summand) => summand.rounded(*units),
@@ -39,7 +39,7 @@ impl Tally {
     }
 }
 
-/// So many records are in a processor's nearest memory while every sum is made of them.
+/// The number of records that are added to all sums at a time, so that they stay in the processor's cache.
 const BLOCK: usize = 2048;
 
 /// The sums of all summands.
@@ -55,10 +55,10 @@ pub(super) fn sums(summands: &[Summand], data: &Data) -> Vec<i128> {
     sums
 }
 
-/// How many numbers are below the first place, how many from each place up to the next, and how many from the last.
-/// What is no number is below all.
+/// The number of values below the first place, from each place up to the next, and from the last place on. NaN is below
+/// all.
 pub(super) fn gaps(list: &[f64], data: &[f64]) -> Vec<i128> {
-    let places = Places::new(list, data.len());
+    let places = SortedPlaces::new(list, data.len());
     let mut counts = vec![0_u64; list.len() + 1];
     for x in data {
         if let Some(count) = counts.get_mut(places.at_most(*x)) {
@@ -68,8 +68,8 @@ pub(super) fn gaps(list: &[f64], data: &[f64]) -> Vec<i128> {
     counts.into_iter().map(i128::from).collect()
 }
 
-/// Scores of a quantile's candidates, given the gaps between them: how far, in whole numbers, the share below each
-/// is from the one wanted.
+/// Scores of a quantile's candidates, given the gaps between them: minus the distance, in whole numbers, between the
+/// share below each candidate and the requested share.
 pub(super) fn scores((part, whole): (u32, u32), gaps: &[i128]) -> Vec<i64> {
     let wanted = i128::from(part) * gaps.iter().sum::<i128>();
     let mut below = 0;
@@ -82,17 +82,17 @@ pub(super) fn scores((part, whole): (u32, u32), gaps: &[i128]) -> Vec<i64> {
     gaps.iter().take(candidates).map(score).collect()
 }
 
-/// Larger ones are no sums of records: 2^63 of at most 2^62 units.
+/// An upper bound on sums of records: 2^63 of at most 2^62 units.
 const MOST_UNITS: i128 = 1 << 125;
-/// Larger ones are no counts.
+/// An upper bound on counts.
 const MOST_ROWS: i128 = 1 << 64;
 
-/// Sums from elsewhere. What cannot be one is cut: an error would tell of the data.
+/// Clamps sums from elsewhere to possible sums: an error would depend on the data.
 pub(super) fn cut_sums(numbers: Vec<i128>) -> Vec<i128> {
     numbers.into_iter().map(|number| number.clamp(-MOST_UNITS, MOST_UNITS)).collect()
 }
 
-/// Counts from elsewhere, likewise.
+/// Clamps counts from elsewhere to possible counts.
 pub(super) fn cut_counts(numbers: Vec<i128>) -> Vec<i128> {
     numbers.into_iter().map(|number| number.clamp(0, MOST_ROWS)).collect()
 }

@@ -1,18 +1,18 @@
-//! What is charged, and answered, as arithmetic has it.
+//! Charges and answers agree with arithmetic.
 
 use super::*;
 use crate::sample::script;
 use crate::{Data, Error, Reply};
 use counterpoint::Mechanism;
 
-/// Both adjacencies, each with as many records a person.
+/// Both adjacencies, with these numbers of records per person.
 fn relations(records: [u64; 2]) -> impl Iterator<Item = Relation> {
     let both = [Adjacency::AddRemove, Adjacency::Replace];
     let each = move |adjacency| records.map(|records| Relation::new(adjacency, records).unwrap());
     both.into_iter().flat_map(each)
 }
 
-/// What is charged for a histogram or a sum is the sum of its parts, and no more than asked.
+/// The charge for a histogram or a sum is the sum of its parts, and at most the requested cost.
 #[test]
 fn a_charge_is_what_was_asked_for() {
     let bounds = Bounds::new(-3.0, 10.0).unwrap();
@@ -49,7 +49,7 @@ fn a_charge_is_what_was_asked_for() {
     }
 }
 
-/// Without noise the answers are those of arithmetic.
+/// Answers without noise are exact.
 #[test]
 fn answers_without_noise() {
     let data = [1.0, 2.5, 4.0, 11.0, f64::NAN, -7.0];
@@ -82,7 +82,7 @@ fn answers_without_noise() {
         let median = Query::quantile((1, 2), &[0.0, 2.0, 3.0, 9.0]).unwrap();
         let median = median.exponential(1.0).unwrap().under(relation).unwrap();
         assert_eq!(script::with(&[1], || median.run(&data)), Ok(Reply::Number(2.0)));
-        // What is no number is below all.
+        // NaN is below all edges.
         let edges = [-10.0, 1.0, 2.5, 4.0, 11.0, 20.0];
         let cumulative = Query::cumulative(&edges).unwrap().laplace(1.0).unwrap();
         let cumulative = cumulative.under(relation).unwrap();
@@ -99,7 +99,7 @@ fn answers_without_noise() {
     }
 }
 
-/// Nobody, one edge, infinities, any order of rows.
+/// No records, one edge, infinities, any order of rows.
 #[test]
 fn odd_data_and_few_edges() {
     let odd = [f64::INFINITY, 2.0, f64::NEG_INFINITY, f64::NAN, 2.0_f64.next_down(), 7.0];
@@ -107,8 +107,8 @@ fn odd_data_and_few_edges() {
     turned.reverse();
     for relation in relations([1, 2]) {
         let table = |query: &Query, data: &[f64]| {
-            let recipe = query.laplace(1.0).or_else(|_| query.exponential(1.0)).unwrap();
-            let ready = recipe.under(relation).unwrap();
+            let noisy_query = query.laplace(1.0).or_else(|_| query.exponential(1.0)).unwrap();
+            let ready = noisy_query.under(relation).unwrap();
             let data = Data::new(relation, data);
             (ready.tally(&data).unwrap().numbers, script::with(&[0; 9], || ready.run(&data)))
         };
@@ -129,13 +129,13 @@ fn odd_data_and_few_edges() {
     }
 }
 
-/// As many edges as may be.
+/// The largest legal number of edges.
 #[test]
 fn a_million_edges() {
-    let relation = Relation::one(Adjacency::AddRemove);
+    let relation = Relation::single_record(Adjacency::AddRemove);
     let edges: Vec<f64> = (1..=1_000_000).map(f64::from).collect();
     let query = Query::cumulative(&edges).unwrap();
-    assert_eq!(query.numbers(), 1_000_000);
+    assert_eq!(query.answer_length(), 1_000_000);
     let ready = query.laplace(1.0).unwrap().under(relation).unwrap();
     assert_eq!(ready.releases()[0].count.get(), 20);
     let data = Data::new(relation, [0.5, 999_999.5, 3.0, 2e6]);
@@ -145,7 +145,7 @@ fn a_million_edges() {
     let [one, all] = [ready.half_width(0, 0.95), ready.half_width_all(0, 0.95)].map(Result::unwrap);
     // Scale 20, up to 19 noises.
     assert!(one > 150.0 && one < 300.0 && all > 500.0 && all < 1000.0, "{one} {all}");
-    // The sum of nineteen is next to normal; and all are within what the sum of their chances allows.
+    // The sum of nineteen noises is nearly normal; all are within the bound of the sum of their probabilities.
     let ready = query.gaussian(100.0).unwrap().under(relation).unwrap();
     let [one, all] = [ready.half_width(0, 0.95), ready.half_width_all(0, 0.95)].map(Result::unwrap);
     let sigma = 100.0 * (20.0_f64 * 19.0).sqrt();
@@ -157,7 +157,7 @@ fn a_million_edges() {
     assert!(matches!(Query::cumulative(&more), Err(Error::Length { .. })));
 }
 
-/// Many small numbers on a coarse grid: the sum is rounded, not each of them.
+/// Many small numbers on a coarse grid: the sum is rounded, not each number.
 #[test]
 fn rounding_does_not_add_up() {
     let bounds = Bounds::new(0.0, 1e7).unwrap();
@@ -210,7 +210,7 @@ fn bad_parameters_are_named() {
     assert!(matches!(cumulative.under(several), Err(Error::Unsuited { .. })));
 }
 
-/// What was added up elsewhere, as the summands say, is answered as what was added up here.
+/// Numbers that were added up elsewhere, by the summands, give the same answers as data.
 #[test]
 fn numbers_from_elsewhere() {
     let values = [0.25, 3.0, -1.0, 9.5, f64::NAN, 12.0, 7.125];
@@ -231,57 +231,59 @@ fn numbers_from_elsewhere() {
             Query::quantiles(&[(1, 3), (1, 2)], &edges).unwrap(),
         ] {
             let measurement = match query.kind {
-                Kind::Quantile { .. } | Kind::Quantiles { .. } => {
+                QueryKind::Quantile { .. } | QueryKind::Quantiles { .. } => {
                     query.exponential(1.0).unwrap().under(relation).unwrap()
                 }
                 _ => query.gaussian(2.0).unwrap().under(relation).unwrap(),
             };
             let numbers = match query.kind {
-                Kind::Histogram(_) => vec![1, 2, 2],
-                Kind::Quantile { .. } | Kind::Quantiles { .. } => vec![2, 1, 2, 2, 0],
-                Kind::Cumulative(_) => vec![2, 1, 2, 2],
+                QueryKind::Histogram(_) => vec![1, 2, 2],
+                QueryKind::Quantile { .. } | QueryKind::Quantiles { .. } => vec![2, 1, 2, 2, 0],
+                QueryKind::Cumulative(_) => vec![2, 1, 2, 2],
                 _ => measurement.summands().iter().map(|one| elsewhere(one, &values)).collect(),
             };
-            let (here, there) = (measurement.tally(&data), measurement.tallied(7, numbers.clone()));
+            let (here, there) =
+                (measurement.tally(&data), measurement.tally_from_numbers(7, numbers.clone()));
             assert_eq!(here, there, "{query:?}");
             let there = script::with(&[1; 4], || measurement.release(&there.unwrap()));
             assert_eq!(there, script::with(&[1; 4], || measurement.run(&data)), "{query:?}");
-            let fewer = measurement.tallied(7, numbers[1..].to_vec());
+            let fewer = measurement.tally_from_numbers(7, numbers[1..].to_vec());
             assert!(matches!(fewer, Err(Error::Length { .. })), "{query:?}");
             assert!(!format!("{here:?}").contains(&format!("{numbers:?}")));
-            // Whatever an engine says is answered.
+            // Every number from an engine is answered.
             for odd in [i128::MIN, i128::MAX] {
-                let tally = measurement.tallied(u64::MAX, vec![odd; numbers.len()]).unwrap();
+                let tally =
+                    measurement.tally_from_numbers(u64::MAX, vec![odd; numbers.len()]).unwrap();
                 assert!(measurement.release(&tally).is_ok(), "{query:?}");
             }
         }
     }
 }
 
-/// The sum of rounded multiples of the unit, each cut to the ends: in another way than ours, to even.
+/// The sum of multiples of the unit, each clamped to the ends and rounded in a different way: halves to even.
 fn elsewhere(summand: &Summand, values: &[f64]) -> i128 {
     let (low, high) = summand.ends();
     let one = |&x: &f64| {
         let of =
             |bounds: Bounds| if x.is_nan() { bounds.low } else { x.clamp(bounds.low, bounds.high) };
-        let value = match summand.of() {
-            Of::Ones(None) => 1.0,
-            Of::Ones(Some(bounds)) => f64::from(u8::from(bounds.low <= x && x <= bounds.high)),
-            Of::Values(bounds) => of(bounds),
-            Of::Offsets(bounds) => of(bounds) - bounds.center(),
-            Of::Squares(bounds) => (of(bounds) - bounds.center()).powi(2),
-            Of::Sides(bounds) => f64::from(u8::from(bounds.low <= x && x <= bounds.high)) - 0.5,
-            Of::Products(..) => panic!("of two columns"),
+        let value = match summand.term() {
+            Term::Ones(None) => 1.0,
+            Term::Ones(Some(bounds)) => f64::from(u8::from(bounds.low <= x && x <= bounds.high)),
+            Term::Values(bounds) => of(bounds),
+            Term::Offsets(bounds) => of(bounds) - bounds.center(),
+            Term::Squares(bounds) => (of(bounds) - bounds.center()).powi(2),
+            Term::Sides(bounds) => f64::from(u8::from(bounds.low <= x && x <= bounds.high)) - 0.5,
+            Term::Products(..) => panic!("of two columns"),
         };
         i128::from(((value / summand.unit()).round_ties_even() as i64).clamp(low, high))
     };
     values.iter().map(one).sum()
 }
 
-/// A tally is for the question it was made for, with its noise's grid.
+/// A tally is valid only for its query, on its noise's grid.
 #[test]
 fn tallies_are_not_exchanged() {
-    let relation = Relation::one(Adjacency::AddRemove);
+    let relation = Relation::single_record(Adjacency::AddRemove);
     let data = Data::new(relation, [1.0, 2.0]);
     let of = |high: f64, multiplier: f64| {
         let sum = Query::sum(Bounds::new(0.0, high).unwrap());
@@ -292,15 +294,17 @@ fn tallies_are_not_exchanged() {
     for other in [of(11.0, 1.0), of(10.0, 900.0)] {
         assert!(matches!(other.release(&tally), Err(Error::Question { .. })), "{other:?}");
     }
-    let replaced = Data::new(Relation::one(Adjacency::Replace), [1.0]);
+    let replaced = Data::new(Relation::single_record(Adjacency::Replace), [1.0]);
     assert!(matches!(of(10.0, 1.0).tally(&replaced), Err(Error::Relation { .. })));
-    // Who has ten records is not charged as who has one: whoever could exchange them would pay a tenth.
+    // Tallies for ten records must not be released at the tenth of the cost for one.
     let ten = Relation::new(Adjacency::AddRemove, 10).unwrap();
     let cumulative = Query::cumulative(&[5.0]).unwrap();
     for query in [Query::count(), Query::histogram(&[0.0, 5.0]).unwrap(), cumulative] {
         let [one, many] = [relation, ten].map(|of| query.gaussian(1.0).unwrap().under(of).unwrap());
-        let tallies =
-            [many.tally(&Data::new(ten, [1.0; 10])).unwrap(), many.tallied(10, vec![10]).unwrap()];
+        let tallies = [
+            many.tally(&Data::new(ten, [1.0; 10])).unwrap(),
+            many.tally_from_numbers(10, vec![10]).unwrap(),
+        ];
         for tally in tallies {
             assert!(many.release(&tally).is_ok());
             assert!(matches!(one.release(&tally), Err(Error::Relation { .. })), "{query:?}");
@@ -308,36 +312,36 @@ fn tallies_are_not_exchanged() {
     }
 }
 
-/// Gaussian noise of standard deviation s on the sum of 10^6 numbers and z on their count: a mean at the end of the bounds, from -1
-/// to 1, is off by (s - z m)/n, of which one side is open, and one in the middle by s/n on both. The worst is m = 1 - h,
-/// next to the end, with both sides open. This is the normal law's, but for a grid.
+/// Gaussian noise has standard deviation s on the sum of 10^6 numbers and z on their count. A mean at the end of the
+/// bounds, from -1 to 1, has the error (s - z m)/n with one sign possible, and a mean in the middle s/n with both
+/// signs. The worst is m = 1 - h, next to the end, with both signs possible. By the normal law, except for the grid.
 #[test]
 fn a_mean_with_a_shared_count_is_as_close_as_the_normal_law_says() {
     use crate::query::Contribution;
-    let relation = Relation::one(Adjacency::AddRemove);
+    let relation = Relation::single_record(Adjacency::AddRemove);
     let contribution = Contribution::Rows(relation);
     let mean = Query::mean(Bounds::new(-1.0, 1.0).unwrap());
     for (sum, ones) in [(20.0, 5.0), (20.0, 20.0), (10.0, 40.0)] {
         let count = Query::count().gaussian(ones).unwrap().under(relation).unwrap();
-        let recipe = mean.gaussian(sum).unwrap();
-        let measurement = recipe.bounded_with_count(contribution, &count).unwrap();
+        let noisy_query = mean.gaussian(sum).unwrap();
+        let measurement = noisy_query.bounded_with_count(contribution, &count).unwrap();
         let rows = 1_000_000_u64;
         let expected = 1.959_964 * (sum * sum + ones * ones).sqrt() / rows as f64;
         let found = measurement.half_width(rows, 0.95).unwrap();
         assert!((found / expected - 1.0).abs() < 0.01, "{found} {expected}");
-        // Its own count would have taken half of what it costs.
-        let own = recipe.under(relation).unwrap().half_width(rows, 0.95).unwrap();
+        // Its own count would have taken half of the cost.
+        let own = noisy_query.under(relation).unwrap().half_width(rows, 0.95).unwrap();
         let separate = 1.959_964 * 2.0 * sum / rows as f64;
         assert!((own / separate - 1.0).abs() < 0.01, "{own} {separate}");
     }
 }
 
-/// What cannot share a count, what no count is, and what is run without its count.
+/// Queries that cannot share a count, measurements that are not plain counts, and runs without the count are refused.
 #[test]
 fn what_cannot_share_a_count_is_refused() {
-    use crate::query::{Contribution, Spread};
+    use crate::query::{Contribution, GroupLimits};
     let bounds = Bounds::new(-1.0, 1.0).unwrap();
-    let relation = Relation::one(Adjacency::AddRemove);
+    let relation = Relation::single_record(Adjacency::AddRemove);
     let rows = Contribution::Rows(relation);
     let count = Query::count().laplace(1.0).unwrap().under(relation).unwrap();
     let laplace = |query: Query| query.laplace(1.0).unwrap();
@@ -346,16 +350,16 @@ fn what_cannot_share_a_count_is_refused() {
         assert!(refused.to_string().starts_with("a shared count for"), "{refused}");
     }
     let mean = laplace(Query::mean(bounds));
-    // Their number is public.
-    let public = Relation::one(Adjacency::Replace);
+    // The number of records is public.
+    let public = Relation::single_record(Adjacency::Replace);
     let everybody = laplace(Query::count()).under(public).unwrap();
     assert!(mean.bounded_with_count(Contribution::Rows(public), &everybody).is_err());
-    // Counts of other records, or of some.
-    assert!(mean.bounded_with_count(Contribution::Rows(public.of_some()), &count).is_err());
+    // Counts under another relation.
+    assert!(mean.bounded_with_count(Contribution::Rows(public.filtered()), &count).is_err());
     let some = laplace(Query::count_within(bounds)).under(relation).unwrap();
     assert!(mean.bounded_with_count(rows, &some).is_err());
     assert!(mean.bounded_with_count(rows, &mean.under(relation).unwrap()).is_err());
-    let groups = Contribution::Groups(relation, Spread::new(2, 1, 2).unwrap());
+    let groups = Contribution::Groups(relation, GroupLimits::new(2, 1, 2).unwrap());
     assert!(mean.bounded_with_count(groups, &count).is_err());
     let shared = mean.bounded_with_count(rows, &count).unwrap();
     let data = Data::new(relation, [0.5]);

@@ -1,23 +1,23 @@
-//! Brackets in numbers of any size, rigorous and slow: what thresholds are made of, and what
-//! decides where they leave something open.
+//! Rigorous brackets in numbers of any size. They are slow: coins are built from them, and they decide draws that a
+//! coin's first bits leave open.
 
 use dashu_int::UBig;
 use dashu_ratio::RBig;
 
-/// Whole numbers at or below, and at or above, a real number.
+/// A lower and an upper bound, in whole numbers, on a real number.
 pub(super) type Bracket = (UBig, UBig);
 
-/// Around e^-x 2^bits, for x >= 0. Halves x until it is below 2^-8, sums the series, and squares as often.
+/// A bracket of e^-x 2^bits, for x >= 0. Halves x until it is below 2^-8, sums the series, and squares as often.
 pub(super) fn decay(x: &RBig, bits: usize) -> Bracket {
     if *x >= RBig::from(bits + 1) {
         return (UBig::ZERO, UBig::ONE); // e^-x < 2^-bits
     }
     let halvings = (bits + 1).ilog2() as usize + 9;
-    // An error in the series grows by two with each squaring.
+    // Each squaring doubles the error of the series.
     let places = bits + halvings + 32;
     let one = UBig::ONE << places;
     let halved = floor(&(x * RBig::from(UBig::ONE << (places - halvings))));
-    // Each term is less than two units short of x^n / n!, and the halved x less than one short.
+    // Each term is less than two units below x^n / n!, and the halved x less than one unit below its true value.
     let (mut terms, mut sums, mut count) = (one.clone(), [UBig::ZERO, UBig::ZERO], 0_u32);
     while !terms.is_zero() {
         let [even, odd] = &mut sums;
@@ -35,17 +35,17 @@ pub(super) fn decay(x: &RBig, bits: usize) -> Bracket {
     narrowed((low, high), places - bits)
 }
 
-/// The same number with so many bits less.
+/// A bracket of the same number with `bits` fewer bits.
 pub(super) fn narrowed((low, high): Bracket, bits: usize) -> Bracket {
     (low >> bits, (high >> bits) + UBig::ONE)
 }
 
-/// The whole part of what is at least zero.
+/// The whole part of a number that is not negative.
 pub(super) fn floor(x: &RBig) -> UBig {
     x.floor().into_parts().1
 }
 
-/// Around x 2^bits, for x >= 0: both ends are the same if that is whole.
+/// A bracket of x 2^bits, for x >= 0; both ends are equal if that number is whole.
 pub(super) fn around(x: &RBig, bits: usize) -> Bracket {
     let scaled = x * RBig::from(UBig::ONE << bits);
     (floor(&scaled), scaled.ceil().into_parts().1)

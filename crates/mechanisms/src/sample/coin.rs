@@ -1,4 +1,4 @@
-//! A coin with a real probability: one fair word tells, but for one chance in 2^126.
+//! A coin with a real probability: one fair word decides it, except with probability at most about 2^-126.
 
 use super::big::Bracket;
 use super::words;
@@ -6,11 +6,11 @@ use crate::error::Error;
 use dashu_int::UBig;
 use std::hint::black_box;
 
-/// Whole numbers around p 2^128: a word is below p, or is not, or shares all of its bits.
+/// A bracket of p 2^128. A uniform word is below it (heads), above it (tails), or within it (undecided).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Coin {
     low: u128,
-    /// How many words leave it open.
+    /// The number of words that leave the toss undecided.
     open: u128,
 }
 
@@ -25,12 +25,12 @@ impl Coin {
 
     /// From the first 128 bits of two numbers around p.
     pub(super) fn between(low: u128, high: u128) -> Self {
-        // 2^128 words are not open, whatever the ends.
+        // The sum cannot wrap to zero: the brackets never leave all 2^128 words open.
         Self { low, open: high.wrapping_sub(low).wrapping_add(1) }
     }
 
-    /// One if the word is below p, else zero; and one if the word leaves that open, else zero.
-    /// Both by subtraction, and hidden from the compiler, which would know how to make a branch of them.
+    /// Returns one if the word is below p, else zero; and one if the word leaves that open, else zero. Both come from
+    /// subtractions, hidden from the compiler, which could turn them into a branch.
     #[inline]
     pub(super) fn toss(self, word: u128) -> (u64, u64) {
         words::step();
@@ -39,16 +39,16 @@ impl Coin {
         (black_box(below.into()), black_box(open))
     }
 
-    /// One if a uniform number that begins with this word is below p, else zero, given `bracket(n)` around
-    /// p 2^n for whatever n.
+    /// Returns one if a uniform number that begins with this word is below p, else zero, given `bracket(n)` of p 2^n
+    /// for every n.
     pub(super) fn fall(self, word: u128, bracket: impl Fn(usize) -> Bracket) -> Result<u64, Error> {
         let (below, open) = self.toss(word);
         if open == 1 { settle(word.into(), 128, bracket).map(u64::from) } else { Ok(below) }
     }
 }
 
-/// Whether a uniform number that begins with so many bits is below p. Draws more of its bits, as many
-/// as it takes.
+/// True if a uniform number that begins with the `length` bits of `drawn` is below p. Draws more bits of the number
+/// until the brackets decide.
 pub(super) fn settle(
     mut drawn: UBig,
     mut length: usize,

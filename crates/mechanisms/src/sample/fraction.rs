@@ -1,5 +1,5 @@
-//! Numbers from zero up to one in 192 bits, with as many steps for each operation whatever they
-//! are. Products are rounded down; no branch and no lookup depends on a number.
+//! Numbers from zero up to one in 192 bits. Each operation takes the same steps for all numbers: products are rounded
+//! down, and no branch and no lookup depends on a number.
 
 use super::big;
 use super::words;
@@ -7,19 +7,19 @@ use dashu_int::UBig;
 use dashu_ratio::RBig;
 use std::hint::black_box;
 
-/// A whole number of 2^-192, its low end first.
+/// A whole multiple of 2^-192 below one, least significant limb first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fraction([u64; 3]);
 
-/// A whole number of 2^-192 up to 2^64, its low end first.
+/// A whole multiple of 2^-192 below 2^64, least significant limb first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wide([u64; 4]);
 
 impl Fraction {
-    /// The largest below one.
+    /// The largest number below one.
     const MOST: Self = Self([u64::MAX; 3]);
 
-    /// Rounded down, and cut to what is below one.
+    /// Rounds down, and clamps to numbers below one.
     pub(super) fn of(x: &RBig) -> Self {
         let scaled = big::floor(&(x * RBig::from(UBig::ONE << 192)));
         let limb = |place: usize| (&scaled >> (64 * place)) & UBig::from(u64::MAX);
@@ -59,7 +59,7 @@ impl Fraction {
         Wide([a as u64, b as u64, c as u64, (c >> 64) as u64])
     }
 
-    /// The difference, and whether it is below zero.
+    /// The difference, and true if it is negative.
     #[inline]
     fn take(self, other: Self) -> (Self, bool) {
         words::step();
@@ -70,14 +70,14 @@ impl Fraction {
         (Self([a, b, c]), borrow)
     }
 
-    /// The distance.
+    /// The absolute difference.
     #[inline]
     pub(super) fn apart(self, other: Self) -> Self {
         let ((one, below), (two, _)) = (self.take(other), other.take(self));
         two.or(one, mask(below.into()))
     }
 
-    /// 2^bits times it, for 1 to 63 bits; and the bits that are too high.
+    /// The product with 2^bits, for 1 to 63 bits: its fraction and its whole part.
     #[inline]
     pub(super) fn raised(self, bits: u32) -> (Self, u64) {
         let [a, b, c] = self.0;
@@ -85,14 +85,14 @@ impl Fraction {
         (Self([a << bits, (b << bits) | (a >> rest), (c << bits) | (b >> rest)]), c >> rest)
     }
 
-    /// This where the mask has ones, the other where it has zeros.
+    /// Selects `self` where the mask has ones and `other` where it has zeros.
     #[inline]
     fn or(self, other: Self, mask: u64) -> Self {
         let ([a, b, c], [x, y, z]) = (self.0, other.0);
         Self([(a & mask) | (x & !mask), (b & mask) | (y & !mask), (c & mask) | (z & !mask)])
     }
 
-    /// So much less and so much more, cut at zero and at one: in units of 2^-192.
+    /// The number minus and plus `units` of 2^-192, clamped to the range from zero up to one.
     #[inline]
     pub(super) fn around(self, units: u64) -> (Self, Self) {
         let (less, borrow) = self.take(Self([units, 0, 0]));
@@ -100,7 +100,7 @@ impl Fraction {
         (Self([0; 3]).or(less, mask(borrow.into())), Self::MOST.or(more, mask(carry.into())))
     }
 
-    /// So many units of 2^-192 more, and whether that is one or more.
+    /// Adds `units` of 2^-192; true if the sum is one or more.
     #[inline]
     pub(super) fn put(self, units: u64) -> (Self, bool) {
         words::step();
@@ -111,10 +111,9 @@ impl Fraction {
         (Self([a, b, c]), carry)
     }
 
-    /// e^(-128 x), within [`Self::OFF`]; `beyond` says, if it is not zero, that x is at least one.
+    /// e^(-128 x), within [`Self::OFF`] units; a `beyond` that is not zero says that x is at least one.
     ///
-    /// The first 23 bits of x choose factors; the rest, r < 2^-16 in the exponent, goes through ten terms
-    /// of the series.
+    /// The first 23 bits of x choose factors; ten terms of the series give the rest, an exponent r < 2^-16.
     #[inline]
     pub(super) fn decay(self, beyond: u64) -> Self {
         let (rest, _) = self.raised(23);
@@ -130,8 +129,8 @@ impl Fraction {
         Self([0; 3]).or(product, mask(beyond))
     }
 
-    /// Each of 34 products and 34 constants is less than one unit short, and so is 1 where it stands for no
-    /// factor; what is left of the series is less than 2^-9 of one. Beyond, e^-128 is less than 2^-184.
+    /// Each of 34 products and 34 constants is less than one unit too small, and so is the 1 that stands for no factor.
+    /// The rest of the series is less than 2^-9 of a unit. Beyond, e^-128 is less than 2^-184.
     pub(super) const OFF: u64 = 256;
 }
 
@@ -146,7 +145,7 @@ impl Wide {
         Self([a, b, c, d.wrapping_add(carry.into())])
     }
 
-    /// So many units of 2^-192 more; or so many less, cut at zero.
+    /// The number minus `units` of 2^-192, at least zero, and the number plus `units`.
     pub(super) fn around(self, units: u128) -> (Self, Self) {
         let [a, b, c, d] = self.0;
         let (low, high) = (units as u64, (units >> 64) as u64);
@@ -167,7 +166,7 @@ impl Wide {
         Self(high(other.0, self.0))
     }
 
-    /// One if this is at most the other, else zero.
+    /// Returns one if this number is at most the other, else zero.
     #[inline]
     pub(super) fn at_most(self, other: Self) -> u64 {
         words::step();
@@ -178,11 +177,11 @@ impl Wide {
         u64::from(!less(w, d, borrow).1)
     }
 
-    /// 2^-bits times it, rounded down, for up to 127 bits; and what is above one.
+    /// The product with 2^-bits, rounded down, for up to 127 bits: its fraction and its whole part.
     #[inline]
     pub(super) fn lowered(self, bits: u32) -> (Fraction, u64) {
         let [a, b, c, d] = self.0;
-        // Whether a limb is skipped is a matter of the parameters.
+        // The branch depends on the parameters only.
         let [a, b, c, d] = if bits >= 64 { [b, c, d, 0] } else { [a, b, c, d] };
         let bits = bits % 64;
         let both =
@@ -190,7 +189,7 @@ impl Wide {
         (Fraction([both(a, b), both(b, c), both(c, d)]), d >> bits)
     }
 
-    /// What is before the point, and after it.
+    /// The whole part and the fraction.
     pub(super) fn parts(self) -> (u64, Fraction) {
         let [a, b, c, d] = self.0;
         (d, Fraction([a, b, c]))
@@ -209,7 +208,7 @@ fn high<const N: usize>(a: [u64; 3], b: [u64; N]) -> [u64; N] {
                 + u128::from(window[place])
                 + u128::from(carry);
             carry = (sum >> 64) as u64;
-            // What falls off the low end has given its carry.
+            // The lowest limb is dropped; its carry is kept.
             if place > 0 {
                 window[place - 1] = sum as u64;
             }
@@ -219,7 +218,7 @@ fn high<const N: usize>(a: [u64; 3], b: [u64; N]) -> [u64; N] {
     window
 }
 
-/// a - b - borrow, and whether that borrows.
+/// a - b - borrow, and true if that borrows.
 #[inline(always)]
 fn less(a: u64, b: u64, borrow: bool) -> (u64, bool) {
     let (difference, first) = a.overflowing_sub(b);
@@ -227,7 +226,7 @@ fn less(a: u64, b: u64, borrow: bool) -> (u64, bool) {
     (difference, first | second)
 }
 
-/// a + b + carry, and whether that carries.
+/// a + b + carry, and true if that carries.
 #[inline(always)]
 fn more(a: u64, b: u64, carry: bool) -> (u64, bool) {
     let (sum, first) = a.overflowing_add(b);
@@ -235,8 +234,8 @@ fn more(a: u64, b: u64, carry: bool) -> (u64, bool) {
     (sum, first | second)
 }
 
-/// All ones unless the number is zero. The compiler is not to know that there are but two masks: it would
-/// make a branch of what they select.
+/// All ones unless the number is zero. `black_box` hides from the compiler that only two masks are possible, as the
+/// compiler could replace the selection by a branch.
 #[inline(always)]
 pub(super) fn mask(x: u64) -> u64 {
     black_box(((x | x.wrapping_neg()) >> 63).wrapping_neg())
@@ -292,7 +291,7 @@ pub(super) mod tests {
     use crate::sample::big::tests::exp;
     use counterpoint_testing::Random;
 
-    /// In units of 2^-192.
+    /// The number in units of 2^-192.
     pub(in crate::sample) fn units(x: Fraction) -> UBig {
         x.0.into_iter().rev().fold(UBig::ZERO, |sum, limb| (sum << 64) + UBig::from(limb))
     }
@@ -301,7 +300,7 @@ pub(super) mod tests {
         x.0.into_iter().rev().fold(UBig::ZERO, |sum, limb| (sum << 64) + UBig::from(limb))
     }
 
-    /// With runs of ones and zeros, where carries are.
+    /// Limbs with runs of ones and zeros, which cause carries.
     fn limb(random: &mut Random) -> u64 {
         let any = random.bits();
         let short = any >> random.below(64);

@@ -1,32 +1,31 @@
-//! Discrete Gaussian noise by rejection (Canonne, Kamath and Steinke 2020, Algorithm 3): discrete
-//! Laplace noise y of scale t = floor(sigma) + 1 is kept with probability e^-E, E =
-//! (|y| - sigma^2/t)^2 / (2 sigma^2).
+//! Discrete Gaussian noise by rejection (Canonne, Kamath and Steinke 2020, Algorithm 3): discrete Laplace noise y of
+//! scale t = floor(sigma) + 1 is accepted with probability e^-E, E = (|y| - sigma^2/t)^2 / (2 sigma^2).
 //!
-//! A trial takes the same words and steps whatever is drawn. How many trials it takes is independent
-//! of what is kept in the end, as in all rejection sampling: so the time tells nothing about the noise.
+//! A trial uses the same number of words and steps whatever it draws. The number of trials is independent of the
+//! accepted value, as in all rejection sampling, so the time reveals nothing about the noise.
 
 use super::big::decay;
 use super::coin::{Coin, settle};
 use super::fraction::Fraction;
 use super::geometric::{Geometric, laplace};
-use super::whole::Whole;
-use super::words::{self, Words};
+use super::whole::WholeNumber;
+use super::words::{self, RandomWords};
 use crate::error::Error;
 use dashu_int::UBig;
 use dashu_ratio::RBig;
 
-/// With A = t^2 / (2 sigma^2) and v = | |y|/t - sigma^2/t^2 |, E = A v^2.
+/// The sampler: E = A v^2 with A = t^2 / (2 sigma^2) and v = | |y|/t - sigma^2/t^2 |.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Gaussian {
     sigma: RBig,
     proposal: Geometric,
-    /// 2^count / (2^8 t), so that |y| / 2^count times it is |y|/t, in units of 2^8.
+    /// 2^count / (2^8 t): the factor that takes |y| / 2^count to |y|/t, in units of 2^8.
     per_step: Fraction,
     /// sigma^2 / t^2, in units of 2^8.
     centre: Fraction,
-    /// v in units of 2^8 is raised by so many bits: where it does not fit, E is at least 128.
+    /// The number of bits by which v, in units of 2^8, is raised. If the result is one or more, E is at least 128.
     raise: u32,
-    /// E/512 for the v that is one after that.
+    /// E/512 for the v that is one after raising.
     steep: Fraction,
 }
 
@@ -54,7 +53,7 @@ impl Gaussian {
         2 * self.proposal.words() + 1
     }
 
-    pub(super) fn draw(&self) -> Result<Whole, Error> {
+    pub(super) fn draw(&self) -> Result<WholeNumber, Error> {
         loop {
             if let Some(noise) = words::with(self.words(), |words| self.trial(words))? {
                 return Ok(noise);
@@ -62,32 +61,32 @@ impl Gaussian {
         }
     }
 
-    fn trial(&self, mut words: Words<'_>) -> Result<Option<Whole>, Error> {
+    fn trial(&self, mut words: RandomWords<'_>) -> Result<Option<WholeNumber>, Error> {
         let noise = laplace(&self.proposal, &mut words)?;
         let word = words.next()?;
-        let exact = |noise: &Whole| {
+        let exact = |noise: &WholeNumber| {
             let exponent = self.exponent(noise);
             move |bits| decay(&exponent, bits)
         };
         let kept = match &noise {
-            Whole::Small(y) => match self.coin(y.unsigned_abs()).toss(word) {
+            WholeNumber::Small(y) => match self.coin(y.unsigned_abs()).toss(word) {
                 (below, 0) => below == 1,
                 _ => settle(word.into(), 128, exact(&noise))?,
             },
-            Whole::Large(_) => settle(word.into(), 128, exact(&noise))?,
+            WholeNumber::Large(_) => settle(word.into(), 128, exact(&noise))?,
         };
         Ok(kept.then_some(noise))
     }
 
-    /// A coin with probability e^-E, for y below 2^count.
+    /// A coin with probability e^-E, for |y| below 2^count.
     fn coin(&self, y: u128) -> Coin {
         let (low, high) = self.kept(y);
         Coin::between(low.word(), high.word())
     }
 
-    /// Around e^-E. The distance v is less than 2 units of 2^-192 off; raised, for the smallest sigma,
-    /// less than 2^25, and E, which is 512 times a product with it twice, less than 2^36 where e^-E is not
-    /// below 2^-184.
+    /// A bracket of e^-E. The distance v has an error below 2 units of 2^-192; raised, for the smallest sigma, below
+    /// 2^25. E is 512 times a product that contains v twice, so its error is below 2^36 units where e^-E is not below
+    /// 2^-184.
     fn kept(&self, y: u128) -> (Fraction, Fraction) {
         let share = Fraction::of_word(y << (128 - self.proposal.count()));
         let distance = self.per_step.times(share).apart(self.centre);
@@ -98,7 +97,7 @@ impl Gaussian {
     }
 
     /// E, exactly.
-    fn exponent(&self, noise: &Whole) -> RBig {
+    fn exponent(&self, noise: &WholeNumber) -> RBig {
         let size = RBig::from(noise.clone().big().into_parts().1);
         let t = RBig::from(self.sigma.floor()) + RBig::ONE;
         let square = &self.sigma * &self.sigma;
@@ -114,7 +113,7 @@ mod tests {
     use crate::sample::fraction::tests::units;
     use counterpoint_testing::Random;
 
-    /// In 192 bits, against the library's exponential: in the bracket, and by far.
+    /// The brackets hold the probability, computed with the library's exponential to 192 bits, with a wide margin.
     #[test]
     fn brackets_hold_the_probability() {
         let mut random = Random::new(7);
@@ -130,7 +129,7 @@ mod tests {
                     2 => (1 << law.proposal.count()) - 1,
                     _ => (sigma.max(1.0) * random.uniform(0.0, 14.0)) as u128,
                 };
-                let exact = exp(&law.exponent(&Whole::Small(y as i128)), 192);
+                let exact = exp(&law.exponent(&WholeNumber::Small(y as i128)), 192);
                 let (low, high) = law.kept(y);
                 let (low, high) = (units(low), units(high));
                 assert!(low <= exact && exact <= &high + UBig::ONE, "{sigma} {y}");

@@ -5,14 +5,14 @@
 
 use super::big::{Bracket, decay, narrowed};
 use super::coin::{Coin, settle};
-use super::whole::Whole;
-use super::words::Words;
+use super::whole::WholeNumber;
+use super::words::RandomWords;
 use crate::error::Error;
 use dashu_int::ops::BitTest;
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 
-/// A coin for each digit, and one for whether there are more.
+/// A coin for each binary digit, and one that says whether there are more digits.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Geometric {
     scale: RBig,
@@ -26,7 +26,7 @@ impl Geometric {
         // 2^count >= 89 scale, so that e^(-2^count / scale) < 2^-128.
         let reach = (scale * RBig::from(89)).ceil().into_parts().1;
         let count = (reach - UBig::ONE).bit_len();
-        // e^(-2^i / scale) by squaring, which doubles the error.
+        // e^(-2^i / scale) by squaring, each of which doubles the error.
         let places = 192 + count;
         let (mut low, mut high) = decay(&(RBig::ONE / scale), places);
         let mut digits = Vec::with_capacity(count);
@@ -39,7 +39,7 @@ impl Geometric {
         Self { scale: scale.clone(), digits, far }
     }
 
-    /// Numbers that do not need the far coin are below 2^this.
+    /// The number of digits that have a coin. Numbers whose far coin is zero are below 2^count.
     pub(super) fn count(&self) -> usize {
         self.digits.len()
     }
@@ -48,7 +48,7 @@ impl Geometric {
         self.digits.len() + 1
     }
 
-    pub(super) fn draw(&self, words: &mut Words<'_>) -> Result<Whole, Error> {
+    pub(super) fn draw(&self, words: &mut RandomWords<'_>) -> Result<WholeNumber, Error> {
         let again = words.clone();
         let (mut value, mut special) = (0_u128, 0);
         for (place, coin) in self.digits.iter().enumerate() {
@@ -60,11 +60,11 @@ impl Geometric {
         if special | far | open != 0 {
             return self.slowly(again);
         }
-        Ok(Whole::Small(value as i128))
+        Ok(WholeNumber::Small(value as i128))
     }
 
-    /// From the same words, digit by digit, where some are open or there are more digits.
-    fn slowly(&self, mut words: Words<'_>) -> Result<Whole, Error> {
+    /// Draws exactly, from the same words, if a coin is undecided or there are more digits.
+    fn slowly(&self, mut words: RandomWords<'_>) -> Result<WholeNumber, Error> {
         let mut value = UBig::ZERO;
         for (place, coin) in self.digits.iter().enumerate() {
             if coin.fall(words.next()?, |bits| self.digit(place, bits))? == 1 {
@@ -75,14 +75,14 @@ impl Geometric {
         let mut far = self.far.fall(words.next()?, further)? == 1;
         if !far {
             // Below 2^87.
-            return Ok(Whole::Small(i128::try_from(value).unwrap_or(i128::MAX)));
+            return Ok(WholeNumber::Small(i128::try_from(value).unwrap_or(i128::MAX)));
         }
-        // Beyond 2^count the law is the same again.
+        // Given that the number is at least 2^count, the excess has the same law again.
         while far {
             value += UBig::ONE << self.count();
             far = settle(UBig::ZERO, 0, further)?;
         }
-        Ok(Whole::Large(IBig::from(value)))
+        Ok(WholeNumber::Large(IBig::from(value)))
     }
 
     /// 2^place / scale.
@@ -90,14 +90,14 @@ impl Geometric {
         RBig::from(UBig::ONE << place) / &self.scale
     }
 
-    /// Around 2^bits times the probability that a digit is one.
+    /// A bracket of 2^bits times the probability that a digit is one.
     fn digit(&self, place: usize, bits: usize) -> Bracket {
         let (low, high) = decay(&self.exponent(place), bits + 32);
         odds((&low, &high), bits + 32, bits)
     }
 }
 
-/// Around 2^bits b/(1 + b), for b in a bracket with so many places.
+/// A bracket of 2^bits b/(1 + b), for b in a bracket with `places` bits.
 fn odds((low, high): (&UBig, &UBig), places: usize, bits: usize) -> Bracket {
     let one = UBig::ONE << places;
     let share = |b: &UBig| (b << bits) / (&one + b);
@@ -105,7 +105,7 @@ fn odds((low, high): (&UBig, &UBig), places: usize, bits: usize) -> Bracket {
 }
 
 /// Masses proportional to e^(-|x| / scale): the difference of two geometric numbers.
-pub(super) fn laplace(law: &Geometric, words: &mut Words<'_>) -> Result<Whole, Error> {
+pub(super) fn laplace(law: &Geometric, words: &mut RandomWords<'_>) -> Result<WholeNumber, Error> {
     let first = law.draw(words)?;
     Ok(first.minus(law.draw(words)?))
 }

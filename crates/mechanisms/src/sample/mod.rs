@@ -1,7 +1,7 @@
-//! The one place where chance enters: exact samplers over fair words, which take the same number of
-//! words and of steps whatever they draw. What a sampler decides it decides by comparing a uniform number
-//! with a real one, of which it has a bracket. Once in 2^100 draws, or less often, the bits drawn so far
-//! leave that open; then more bits of the same number are drawn.
+//! Exact samplers over fair words, the only place where randomness enters. Each uses a number of words and steps that
+//! does not depend on the result. A sampler decides by comparing a uniform number with a real number that it has a
+//! bracket of. Once in 2^100 draws, or less often, the bits drawn so far leave the comparison open; then more bits of
+//! the uniform number are drawn.
 
 mod words;
 mod whole;
@@ -20,51 +20,55 @@ mod tests;
 
 pub(crate) use gaussian::Gaussian;
 pub(crate) use geometric::Geometric;
-pub(crate) use response::{Response, Told};
+pub(crate) use response::{ResponseDraw, ResponseSampler};
 pub(crate) use staircase::Staircase;
 pub(crate) use weights::Weights;
-pub(crate) use whole::Whole;
+pub(crate) use whole::WholeNumber;
 
 use crate::error::Error;
 
-/// Masses proportional to e^(-|x| / scale) on the whole numbers.
-pub(crate) fn laplace(law: &Geometric) -> Result<Whole, Error> {
+/// Draws a whole number with mass proportional to e^(-|x| / scale).
+pub(crate) fn laplace(law: &Geometric) -> Result<WholeNumber, Error> {
     #[cfg(test)]
     if let Some(next) = script::next() {
-        return next.map(Whole::Small);
+        return next.map(WholeNumber::Small);
     }
     words::with(2 * law.words(), |mut words| geometric::laplace(law, &mut words))
 }
 
-/// Masses proportional to e^(-x^2 / 2 sigma^2) on the whole numbers.
-pub(crate) fn gaussian(law: &Gaussian) -> Result<Whole, Error> {
+/// Draws a whole number with mass proportional to e^(-x^2 / 2 sigma^2).
+pub(crate) fn gaussian(law: &Gaussian) -> Result<WholeNumber, Error> {
     #[cfg(test)]
     if let Some(next) = script::next() {
-        return next.map(Whole::Small);
+        return next.map(WholeNumber::Small);
     }
     law.draw()
 }
 
-/// Masses proportional to e^(-epsilon level) on the whole numbers.
-pub(crate) fn staircase(law: &Staircase) -> Result<Whole, Error> {
+/// Draws a whole number with mass proportional to e^(-epsilon level).
+pub(crate) fn staircase(law: &Staircase) -> Result<WholeNumber, Error> {
     #[cfg(test)]
     if let Some(next) = script::next() {
-        return next.map(Whole::Small);
+        return next.map(WholeNumber::Small);
     }
     law.draw()
 }
 
-/// Whether to tell the truth, and what else to say.
-pub(crate) fn response(law: &Response) -> Result<Told, Error> {
+/// Draws the random choices of a randomized response.
+pub(crate) fn response(law: &ResponseSampler) -> Result<ResponseDraw, Error> {
     #[cfg(test)]
     if let Some(leaked) = script::next() {
         let next = || script::next().unwrap_or(Ok(0));
-        return Ok(Told { leaked: leaked? as u64, truth: next()? as u64, other: next()? as u64 });
+        return Ok(ResponseDraw {
+            leaked: leaked? as u64,
+            truth: next()? as u64,
+            other: next()? as u64,
+        });
     }
     law.draw()
 }
 
-/// A place in the list, with the weight of its score.
+/// Draws an index of the list, with the weight of its score.
 pub(crate) fn choose(law: &Weights, scores: &[i64]) -> Result<usize, Error> {
     #[cfg(test)]
     if let Some(next) = script::next() {
@@ -82,12 +86,11 @@ pub(crate) fn bits() -> Result<u128, Error> {
     words::more()
 }
 
-/// Thirty-two secret bytes, from the same source as all noise: a key for
-/// [`Data::of_people`](crate::Data::of_people), or what makes the hash of a secret useless for
-/// guessing it.
+/// Draws thirty-two secret bytes from the source of all noise: a key for [`Data::of_people`](crate::Data::of_people),
+/// or a salt that makes the hash of a secret useless for guessing the secret.
 ///
 /// # Errors
-/// [`Error::Randomness`] if there is none to be had.
+/// [`Error::Randomness`] if the source of randomness fails.
 pub fn secret() -> Result<[u8; 32], Error> {
     let (mut secret, halves) = ([0; 32], [bits()?, bits()?]);
     let bytes = halves.into_iter().flat_map(u128::to_be_bytes);
@@ -95,7 +98,7 @@ pub fn secret() -> Result<[u8; 32], Error> {
     Ok(secret)
 }
 
-/// What the tests make the samplers return, thread by thread.
+/// Scripted results of the samplers, for tests, per thread.
 #[cfg(test)]
 pub(crate) mod script {
     use crate::error::Error;
@@ -106,7 +109,7 @@ pub(crate) mod script {
         static SCRIPT: RefCell<Option<VecDeque<i128>>> = const { RefCell::new(None) };
     }
 
-    /// Runs with these draws in place of chance; when they run out, randomness fails.
+    /// Runs with these draws instead of random ones; when the draws run out, randomness fails.
     pub(crate) fn with<T>(draws: &[i128], run: impl FnOnce() -> T) -> T {
         SCRIPT.with(|script| *script.borrow_mut() = Some(draws.iter().copied().collect()));
         let result = run();
@@ -122,8 +125,7 @@ pub(crate) mod script {
     }
 }
 
-/// Where data meet chance, as the tests see it: one draw for each number that noise is added to,
-/// and for each choice.
+/// Recorded draws, for tests: one for each number that noise is added to, and one for each choice.
 #[cfg(test)]
 pub(crate) mod watch {
     use crate::choice::Exponential;
@@ -131,28 +133,27 @@ pub(crate) mod watch {
     use std::cell::RefCell;
 
     #[derive(Clone, Debug)]
-    pub(crate) enum Seen {
-        /// Noise is added to so many units.
+    pub(crate) enum Observation {
+        /// Noise is added to a number of units.
         Added(i128, Noise),
-        /// One of so many scores is chosen.
+        /// One of the scores is chosen.
         Chosen(Vec<i64>, Exponential),
     }
 
     thread_local! {
-        static WATCHED: RefCell<Option<(Vec<i128>, Vec<Seen>)>> = const { RefCell::new(None) };
+        static WATCHED: RefCell<Option<(Vec<i128>, Vec<Observation>)>> = const { RefCell::new(None) };
     }
 
-    /// Runs with these draws in place of noise and choices, over and over: the result, and all
-    /// that was seen.
-    pub(crate) fn with<T>(draws: &[i128], run: impl FnOnce() -> T) -> (T, Vec<Seen>) {
+    /// Runs with these draws, repeated, instead of noise and choices: returns the result and all observations.
+    pub(crate) fn with<T>(draws: &[i128], run: impl FnOnce() -> T) -> (T, Vec<Observation>) {
         WATCHED.replace(Some((draws.to_vec(), Vec::new())));
         let result = run();
         let seen = WATCHED.take().map(|(_, seen)| seen);
         (result, seen.unwrap_or_default())
     }
 
-    /// Notes down what is seen, and says what is drawn.
-    pub(crate) fn draw(seen: impl FnOnce() -> Seen) -> Option<i128> {
+    /// Records an observation and returns the next scripted draw.
+    pub(crate) fn draw(seen: impl FnOnce() -> Observation) -> Option<i128> {
         WATCHED.with_borrow_mut(|watched| {
             let (draws, all) = watched.as_mut()?;
             let draw = draws.get(all.len() % draws.len()).copied();

@@ -1,13 +1,13 @@
-//! Staircase noise: places nearest to zero alike, or a level with masses that fall by e^-epsilon and
-//! a place on it. All parts are drawn always, and one of both is kept.
+//! Staircase noise. The middle step has uniform masses; the other steps are a level, with masses that fall by
+//! e^-epsilon, and a uniform position on it. Both are always drawn, and one of them is selected.
 
 use super::big::{Bracket, decay};
 use super::coin::Coin;
 use super::fraction::mask;
 use super::geometric::Geometric;
 use super::uniform::below;
-use super::whole::Whole;
-use super::words::{self, Words};
+use super::whole::WholeNumber;
+use super::words::{self, RandomWords};
 use crate::error::Error;
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
@@ -18,9 +18,9 @@ pub(crate) struct Staircase {
     inverse_epsilon: RBig,
     period: u64,
     cut: u64,
-    /// Level 0, or another.
+    /// The coin for level 0.
     core: Coin,
-    /// n - 1.
+    /// The sampler of n - 1 for the other levels n.
     level: Geometric,
 }
 
@@ -31,11 +31,11 @@ impl Staircase {
         Self { inverse_epsilon: inverse_epsilon.clone(), period, cut, core, level }
     }
 
-    pub(super) fn draw(&self) -> Result<Whole, Error> {
+    pub(super) fn draw(&self) -> Result<WholeNumber, Error> {
         words::with(6 + self.level.words(), |words| self.put_together(words))
     }
 
-    fn put_together(&self, mut words: Words<'_>) -> Result<Whole, Error> {
+    fn put_together(&self, mut words: RandomWords<'_>) -> Result<WholeNumber, Error> {
         let exact = |bits| core(&self.inverse_epsilon, self.period, self.cut, bits);
         let within = self.core.fall(words.next()?, exact)?;
         let near = i128::from(below(2 * self.cut - 1, words.pair()?)?) - i128::from(self.cut - 1);
@@ -45,22 +45,22 @@ impl Staircase {
         let (period, start) = (i128::from(self.period), i128::from(self.cut) + place);
         match self.level.draw(&mut words)? {
             // Levels are below 2^27.
-            Whole::Small(level) => {
+            WholeNumber::Small(level) => {
                 let far = signed(start + level * period);
                 let kept = i128::from(mask(within) as i64);
-                Ok(Whole::Small((near & kept) | (far & !kept)))
+                Ok(WholeNumber::Small((near & kept) | (far & !kept)))
             }
-            Whole::Large(_) if within == 1 => Ok(Whole::Small(near)),
-            Whole::Large(level) => {
+            WholeNumber::Large(_) if within == 1 => Ok(WholeNumber::Small(near)),
+            WholeNumber::Large(level) => {
                 let far = IBig::from(start) + level * IBig::from(period);
-                Ok(Whole::Large(if sign < 0 { -far } else { far }))
+                Ok(WholeNumber::Large(if sign < 0 { -far } else { far }))
             }
         }
     }
 }
 
-/// Around 2^bits times the mass of level 0, which is (2 cut - 1) / (2 cut - 1 + 2 period b/(1-b)) with
-/// b = e^-epsilon: the more, the smaller b is.
+/// A bracket of 2^bits times the mass of level 0, which is (2 cut - 1) / (2 cut - 1 + 2 period b/(1-b)) with b =
+/// e^-epsilon and falls with b.
 fn core(inverse_epsilon: &RBig, period: u64, cut: u64, bits: usize) -> Bracket {
     let places = bits + 128;
     let (low, high) = decay(&(RBig::ONE / inverse_epsilon), places);

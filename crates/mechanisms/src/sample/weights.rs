@@ -1,5 +1,5 @@
-//! One of many, with weights e^(-gap / scale): a uniform number is compared with all sums of weights up
-//! to each place, so that the time depends on how many there are alone.
+//! A choice with weights e^(-gap / scale). A uniform number is compared with every partial sum of the weights, so that
+//! the time depends on the number of weights only.
 
 use super::big::decay;
 use super::fraction::{Fraction, Wide, mask};
@@ -8,16 +8,16 @@ use crate::error::Error;
 use dashu_int::UBig;
 use dashu_ratio::RBig;
 
-/// A weight is less than so many units of 2^-192 off. Its exponent, in units of 128, is less than 3
-/// off wherever it is below one.
+/// An upper bound on the error of a weight in units of 2^-192. The error of its exponent, in units of 128, is below 3
+/// wherever the exponent is below one.
 const OFF: u128 = 3 * 128 + Fraction::OFF as u128;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Weights {
     /// 1/scale.
     rate: RBig,
-    /// rate/128 is this times 2^-lower. Where it is above one all weights but the best score's are
-    /// below e^-128, and so is what stands for them.
+    /// rate/128 is this number times 2^-lower. If it is above one, all weights except the best score's are below
+    /// e^-128, and so are the values that represent them.
     each: Fraction,
     lower: u32,
 }
@@ -28,7 +28,7 @@ impl Weights {
         let two = RBig::from(2);
         let half = RBig::ONE / &two;
         let each = &rate / RBig::from(128);
-        // Nearly as often as it takes at once: doublings are slow one by one.
+        // Starts near the required number of doublings, since doubling ratios one by one is slow.
         let halvings = -each.to_f64().value().log2() - 2.0;
         let mut lower = halvings.clamp(0.0, 127.0) as u32;
         let mut each = each * RBig::from(UBig::ONE << lower as usize);
@@ -55,14 +55,14 @@ impl Weights {
         })
     }
 
-    /// e^(-gap rate), less than [`OFF`] units off.
+    /// e^(-gap rate), with an error below [`OFF`] units.
     #[inline]
     fn weight(&self, gap: u64) -> Fraction {
         let (exponent, beyond) = self.each.by(gap).lowered(self.lower);
         exponent.decay(beyond)
     }
 
-    /// Sums of the weights up to each place.
+    /// The partial sums of the weights.
     fn sums(&self, scores: &[i64], best: i64) -> Vec<Wide> {
         let mut sum = Wide::default();
         let add = |score: &i64| {
@@ -72,8 +72,8 @@ impl Weights {
         scores.iter().map(add).collect()
     }
 
-    /// The place for a uniform number that begins with these words, in numbers of any size and as many bits
-    /// as it takes.
+    /// The index for a uniform number that begins with these words, with numbers of any size and as many bits as
+    /// needed.
     fn settle(
         &self,
         scores: &[i64],
@@ -93,7 +93,7 @@ impl Weights {
             };
             let sums: Vec<_> = scores.iter().map(weight).map(add).collect();
             let whole = sums.last().cloned().unwrap_or_default();
-            // The uniform number times the whole, with as many bits as the sums have.
+            // The uniform number times the total, with as many bits as the sums have.
             let target = (
                 (&drawn * whole.0) >> length,
                 (((&drawn + UBig::ONE) * whole.1) >> length) + UBig::ONE,
@@ -112,7 +112,7 @@ impl Weights {
     }
 }
 
-/// The largest score, found without a branch.
+/// The largest score, without a branch.
 fn best(scores: &[i64]) -> i64 {
     scores.iter().fold(i64::MIN, |best, &score| {
         words::step();
@@ -120,10 +120,11 @@ fn best(scores: &[i64]) -> i64 {
     })
 }
 
-/// How many sums, the last one apart, are at most u times the last; and whether that is open.
+/// The number of partial sums, except the last, that are at most u times the last; and true if that number is
+/// undecided.
 ///
-/// With n weights a sum is less than n OFF units off. So is u times the last, which more bits of u add
-/// less than n units to.
+/// With n weights the error of a sum is below n OFF units. The error of u times the last sum is the same, and further
+/// bits of u add less than n units.
 fn place(sums: &[Wide], u: Fraction) -> (usize, bool) {
     let (last, before) =
         sums.split_last().map_or((Wide::default(), sums), |(last, before)| (*last, before));
@@ -144,7 +145,7 @@ mod tests {
     use crate::sample::fraction::tests::units;
     use counterpoint_testing::Random;
 
-    /// For rates from the least that is legal to the largest, and gaps of every size.
+    /// For rates from the smallest legal to the largest, and gaps of every size.
     #[test]
     fn weights_are_as_near_as_they_say() {
         let mut random = Random::new(8);

@@ -1,14 +1,14 @@
-//! Whole numbers of any size, of which all but the unheard-of fit in a machine's.
+//! Whole numbers of any size. All but extremely rare ones fit in an `i128`.
 
 use dashu_int::{IBig, Sign};
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Whole {
+pub(crate) enum WholeNumber {
     Small(i128),
     Large(IBig),
 }
 
-impl Whole {
+impl WholeNumber {
     pub(super) fn big(self) -> IBig {
         match self {
             Self::Small(x) => x.into(),
@@ -16,7 +16,7 @@ impl Whole {
         }
     }
 
-    /// The difference of two that are not below zero.
+    /// The difference of two numbers that are not negative.
     pub(super) fn minus(self, other: Self) -> Self {
         match (self, other) {
             (Self::Small(x), Self::Small(y)) => Self::Small(x - y),
@@ -24,7 +24,8 @@ impl Whole {
         }
     }
 
-    /// The sum with a number. What does not fit is cut: done to the sum, that tells nothing more.
+    /// The sum with `units`, clamped to the range of an `i128`. Clamping the noisy sum is postprocessing and reveals
+    /// nothing.
     pub(crate) fn added_to(&self, units: i128) -> i128 {
         match self {
             Self::Small(noise) => units.saturating_add(*noise),

@@ -1,4 +1,4 @@
-//! Fair words: the one place where randomness enters.
+//! Fair random words from the operating system.
 
 use crate::error::Error;
 use std::slice::Iter;
@@ -6,14 +6,14 @@ use std::slice::Iter;
 /// Sixteen fair bytes.
 type Word = [u8; 16];
 
-/// More than any sampler takes at once: two whole numbers of 88 digits, and some.
+/// More words than any sampler takes at once: two whole numbers of 88 digits, and a few more.
 const MOST: usize = 192;
 
 /// The words of one draw, in order.
 #[derive(Clone)]
-pub(super) struct Words<'a>(Iter<'a, Word>);
+pub(super) struct RandomWords<'a>(Iter<'a, Word>);
 
-impl Words<'_> {
+impl RandomWords<'_> {
     pub(super) fn next(&mut self) -> Result<u128, Error> {
         let word =
             self.0.next().ok_or_else(|| failed("a sampler took more words than it asked for"))?;
@@ -25,24 +25,24 @@ impl Words<'_> {
     }
 }
 
-/// Draws so many words with one call to the generator, and runs with them.
+/// Draws `count` words with one call to the generator, and passes them to `run`.
 pub(super) fn with<T>(
     count: usize,
-    run: impl FnOnce(Words<'_>) -> Result<T, Error>,
+    run: impl FnOnce(RandomWords<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let mut words = [[0; 16]; MOST];
     let words =
         words.get_mut(..count).ok_or_else(|| failed("a sampler asked for too many words"))?;
     fill(words)?;
-    run(Words(words.iter()))
+    run(RandomWords(words.iter()))
 }
 
-/// One word more, for what the first ones left open.
+/// One more word, to decide a draw that the first words left open.
 pub(super) fn more() -> Result<u128, Error> {
     with(1, |mut words| words.next())
 }
 
-/// From the operating system's generator, which no process shares with a fork of its own.
+/// Fills the words from the operating system's generator, whose state a forked process does not share.
 fn fill(words: &mut [Word]) -> Result<(), Error> {
     #[cfg(test)]
     if let Some(result) = script::fill(words) {
@@ -62,7 +62,7 @@ pub(super) fn step() {
     script::step();
 }
 
-/// Words as the tests will have them, and how many were used.
+/// Scripted words for tests, and a count of the words used.
 #[cfg(test)]
 pub(crate) mod script {
     use super::{Word, failed};
@@ -70,7 +70,7 @@ pub(crate) mod script {
     use std::cell::{Cell, RefCell};
     use std::collections::VecDeque;
 
-    /// What a run took.
+    /// The cost of a run.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub(crate) struct Cost {
         pub(crate) calls: u64,
@@ -85,8 +85,7 @@ pub(crate) mod script {
         static COST: Cell<Cost> = const { Cell::new(Cost { calls: 0, words: 0, steps: 0 }) };
     }
 
-    /// Runs with these words in place of chance, and says what that took; where there is none, randomness
-    /// fails.
+    /// Runs with words from this source and returns their cost; when the source is empty, randomness fails.
     pub(crate) fn with<T>(
         source: impl FnMut() -> Option<u128> + 'static,
         run: impl FnOnce() -> T,
@@ -98,13 +97,13 @@ pub(crate) mod script {
         (result, COST.get())
     }
 
-    /// Runs with these words and no more.
+    /// Runs with exactly these words.
     pub(crate) fn of<T>(words: &[u128], run: impl FnOnce() -> T) -> (T, Cost) {
         let mut words: VecDeque<u128> = words.iter().copied().collect();
         with(move || words.pop_front(), run)
     }
 
-    /// Runs with words that look fair and are the same for the same seed.
+    /// Runs with pseudorandom words that depend on the seed only.
     pub(crate) fn seeded<T>(seed: u64, run: impl FnOnce() -> T) -> (T, Cost) {
         let mut random = counterpoint_testing::Random::new(seed);
         with(move || Some((u128::from(random.bits()) << 64) + u128::from(random.bits())), run)

@@ -1,6 +1,6 @@
 //! Cuts of a graph.
 
-use super::{Idealised, Normals, Sketching};
+use super::{IdealisedSketch, Normals, SketchParameters};
 use crate::error::{Error, check};
 use nalgebra::{DMatrix, DVector};
 
@@ -12,12 +12,12 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Edges join two of the nodes, which count from 0, with a weight; pairs not listed have
-    /// weight zero.
+    /// A graph whose edges join two of the nodes, which count from 0, with a weight; pairs without an edge have weight
+    /// zero.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless there are 2 to 10^6 nodes, ends are two of them and weights
-    /// are 0 to 1; [`Error::Order`] if a pair is listed twice.
+    /// [`Error::OutOfRange`] unless there are 2 to 10^6 nodes, edges join two of them and weights are 0 to 1;
+    /// [`Error::Order`] if a pair is listed twice.
     pub fn new(
         nodes: usize,
         edges: impl IntoIterator<Item = (usize, usize, f64)>,
@@ -44,7 +44,7 @@ impl Graph {
         Ok(Self { nodes, edges: list })
     }
 
-    /// The weight of all edges between a set of nodes and the others.
+    /// The weight of all edges between a set of nodes and the other nodes.
     #[must_use]
     pub fn cut(&self, set: &[usize]) -> f64 {
         let side = |node: &usize| set.contains(node);
@@ -53,29 +53,29 @@ impl Graph {
     }
 }
 
-/// Answers any cut query about the graph it was made from.
+/// A sketch that answers any cut query about its graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CutSketch {
-    /// One random direction a row: N E_G.
+    /// One random direction in each row: N E_G.
     rows: DMatrix<f64>,
     weight: f64,
     eta: f64,
 }
 
-impl Sketching {
-    /// A sketch of a graph. Neighbours differ in the weight of one edge.
+impl SketchParameters {
+    /// Sketches a graph. Neighbours differ in the weight of one edge.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless the graph has more nodes than [`Sketching::cut_weight`];
-    /// [`Error::Randomness`].
-    pub fn cuts(&self, graph: &Graph) -> Result<Idealised<CutSketch>, Error> {
+    /// [`Error::OutOfRange`] unless the graph has more nodes than [`SketchParameters::cut_weight`];
+    /// [`Error::Randomness`] if the source of randomness fails.
+    pub fn cuts(&self, graph: &Graph) -> Result<IdealisedSketch<CutSketch>, Error> {
         let (nodes, weight) = (graph.nodes as f64, self.cut_weight());
         check(nodes > weight, "nodes", nodes, "more nodes than the weight w: see cut_weight")?;
         let mut rows = DMatrix::zeros(self.directions as usize, graph.nodes);
         let mut normals = Normals::default();
         for mut row in rows.row_iter_mut() {
-            // w/n on every pair: sum of sqrt(w/n) g (e_i - e_j) has covariance w (I - J/n),
-            // which w^(1/2) times a normal vector less its mean has too.
+            // Adds w/n to every pair. The sum of sqrt(w/n) g (e_i - e_j) has covariance w (I - J/n), and so has w^(1/2)
+            // times a normal vector minus its mean.
             for entry in &mut row {
                 *entry = normals.next()?;
             }
@@ -91,12 +91,12 @@ impl Sketching {
             }
         }
         let claim = self.claim("graphs that differ in the weight of one edge");
-        Ok(Idealised { sketch: CutSketch { rows, weight, eta: self.eta }, claim })
+        Ok(IdealisedSketch { sketch: CutSketch { rows, weight, eta: self.eta }, claim })
     }
 }
 
 impl CutSketch {
-    /// About the weight of all edges between a set of nodes and the others.
+    /// An estimate of the weight of all edges between a set of nodes and the other nodes.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] if a node is not in the graph.
@@ -107,8 +107,7 @@ impl CutSketch {
         Ok((raw - weight * size * (nodes - size) / nodes) / (1.0 - weight / nodes))
     }
 
-    /// The additive error tau: with probability at least 1 - nu the answer is off by at most
-    /// eta times the cut, and this.
+    /// The additive error tau: with probability at least 1 - nu the error is at most eta times the cut, plus tau.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] if a node is not in the graph.

@@ -1,14 +1,13 @@
 //! Graph cuts and directional variances by the Johnson-Lindenstrauss mechanism (Blocki, Blum,
 //! Datta and Sheffet 2012; Kairouz, Oh and Viswanath 2017, appendix).
 //!
-//! The mechanism projects the data onto r random Gaussian directions after making them, by a
-//! weight w, hard to tell from others. Each direction is (eps0, delta0)-private, and eps0 is
-//! the largest of which r cost at most epsilon by *optimal* composition: that is where w, and
-//! with it the error, gets smaller than by older composition theorems.
+//! The mechanism adds a weight w to the data, which makes them hard to distinguish from neighbours, and projects them
+//! onto r random Gaussian directions. Each direction is (eps0, delta0)-private; eps0 is the largest for which r
+//! directions cost at most epsilon by *optimal* composition. Optimal composition makes w, and with it the error,
+//! smaller than older theorems do.
 //!
-//! **The privacy claim is about real numbers.** This code computes with doubles, whose low
-//! bits may tell more. What it returns is therefore [`Idealised`], and no release that an
-//! accountant would take can be made of it:
+//! **The privacy claim is about real numbers.** This code computes with doubles, whose low bits may reveal more. It
+//! therefore returns an [`IdealisedSketch`], which cannot be converted to a release that an accountant would take:
 //!
 //! ```compile_fail
 //! use counterpoint::{Count, Release};
@@ -31,14 +30,14 @@ use crate::error::{Error, check};
 use crate::sample;
 use counterpoint::{Count, Delta, Epsilon, Guarantee, Options, Plan};
 
-/// Something private if doubles were real numbers.
+/// A sketch that would be private if doubles were real numbers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Idealised<T> {
+pub struct IdealisedSketch<T> {
     sketch: T,
     claim: Claim,
 }
 
-/// What would hold for real numbers.
+/// The guarantee that would hold for real numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Claim {
@@ -46,39 +45,39 @@ pub struct Claim {
     pub epsilon: f64,
     /// The additive part.
     pub delta: f64,
-    /// Which inputs are neighbours.
+    /// The inputs that are neighbours.
     pub neighbours: &'static str,
-    /// Where it is proved.
+    /// The source of the proof.
     pub source: &'static str,
 }
 
-impl<T> Idealised<T> {
-    /// What is claimed, for real numbers.
+impl<T> IdealisedSketch<T> {
+    /// The guarantee that would hold for real numbers.
     #[must_use]
     pub fn claim(&self) -> &Claim {
         &self.claim
     }
 
-    /// The sketch, for those who accept the claim for doubles too.
+    /// The sketch, for callers who accept the claim for doubles.
     #[must_use]
     pub fn accepting_real_arithmetic(&self) -> &T {
         &self.sketch
     }
 }
 
-/// How private and how accurate a sketch is to be.
+/// The privacy and the accuracy of a sketch.
 ///
 /// ```
-/// use counterpoint_mechanisms::sketch::Sketching;
+/// use counterpoint_mechanisms::sketch::SketchParameters;
 ///
-/// let sketching = Sketching::new(1.0, 1e-6, 0.5, 0.05)?;
+/// let sketching = SketchParameters::new(1.0, 1e-6, 0.5, 0.05)?;
 /// println!("{} directions, each ({}, {})-private", sketching.directions(),
 ///     sketching.each().0, sketching.each().1);
 /// println!("graphs need more than {} nodes", sketching.cut_weight());
 /// # Ok::<(), counterpoint_mechanisms::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sketching {
+pub struct SketchParameters {
     epsilon: f64,
     delta: f64,
     eta: f64,
@@ -88,9 +87,9 @@ pub struct Sketching {
     delta0: f64,
 }
 
-impl Sketching {
-    /// For (epsilon, delta)-privacy and answers that, with probability at least 1 - nu, are off
-    /// by at most eta times the truth and some tau.
+impl SketchParameters {
+    /// Parameters for (epsilon, delta)-privacy and answers whose error, with probability at least 1 - nu, is at most
+    /// eta times the truth plus some tau.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] unless 2^-20 <= epsilon <= 100, 1e-100 <= delta <= 0.5, 0.01 <= eta
@@ -109,7 +108,7 @@ impl Sketching {
         Ok(Self { epsilon, delta, eta, nu, directions, epsilon0, delta0 })
     }
 
-    /// How many random directions: r.
+    /// The number r of random directions.
     #[must_use]
     pub fn directions(&self) -> u64 {
         self.directions
@@ -121,20 +120,20 @@ impl Sketching {
         (self.epsilon0, self.delta0)
     }
 
-    /// The relative error: eta.
+    /// The relative error eta.
     #[must_use]
     pub fn eta(&self) -> f64 {
         self.eta
     }
 
-    /// How often an answer may be further off: nu.
+    /// The probability nu of a larger error.
     #[must_use]
     pub fn nu(&self) -> f64 {
         self.nu
     }
 
-    /// The weight w that graphs need: 2 ln(1/delta0) / eps0. (theory 13.10 derives it, and
-    /// half of Kairouz, Oh and Viswanath's Lemma 1 suffices.)
+    /// The weight w that graphs need: 2 ln(1/delta0) / eps0. (theory 13.10 derives it; half of Kairouz, Oh and
+    /// Viswanath's Lemma 1 suffices.)
     #[must_use]
     pub fn cut_weight(&self) -> f64 {
         2.0 * (1.0 / self.delta0).ln().max(0.5) / self.epsilon0
@@ -160,7 +159,7 @@ impl Sketching {
     }
 }
 
-/// The largest eps0 of which so many, with delta0 each, are (epsilon, delta)-private.
+/// The largest eps0 for which r directions of (eps0, delta0) are (epsilon, delta)-private.
 fn each(epsilon: f64, within: f64, directions: u64, delta0: f64) -> Result<f64, Error> {
     let target = Epsilon::new(epsilon)?;
     let fits = |epsilon0: f64| -> Result<bool, Error> {
@@ -170,7 +169,7 @@ fn each(epsilon: f64, within: f64, directions: u64, delta0: f64) -> Result<f64, 
         };
         Ok(all.delta(target, &Options::default())?.bracket.upper <= within)
     };
-    // By adding up, the low end always fits.
+    // By basic composition the lower end is always private enough.
     let (mut low, mut high) = (epsilon / directions as f64 * (1.0 - 1e-12), epsilon);
     while high / low > 1.0 + 1e-9 {
         let middle = (low * high).sqrt();
@@ -179,7 +178,7 @@ fn each(epsilon: f64, within: f64, directions: u64, delta0: f64) -> Result<f64, 
     Ok(low)
 }
 
-/// A stream of standard normal numbers (Box and Muller), as good as doubles are.
+/// A stream of standard normal numbers (Box and Muller), as accurate as doubles.
 #[derive(Default)]
 struct Normals {
     spare: Option<f64>,

@@ -1,12 +1,12 @@
 use super::*;
 use crate::sample::script;
 
-fn sketching() -> Sketching {
-    Sketching::new(1.0, 0.01, 0.7, 0.1).unwrap()
+fn sketching() -> SketchParameters {
+    SketchParameters::new(1.0, 0.01, 0.7, 0.1).unwrap()
 }
 
-/// The larger of both directions' delta at epsilon between normals with these variances and
-/// standard ones, by a sum over a fine grid.
+/// The larger delta at epsilon, over both directions, between normals with these variances and standard normals, by a
+/// sum over a fine grid.
 fn delta_of(variances: &[f64], epsilon: f64) -> f64 {
     let axis: Vec<f64> = (-240..=240).map(|i| f64::from(i) / 20.0).collect();
     let density = |x: f64, variance: f64| (-0.5 * x * x / variance).exp() / variance.sqrt();
@@ -24,13 +24,13 @@ fn delta_of(variances: &[f64], epsilon: f64) -> f64 {
     f64::max(ahead, back)
 }
 
-/// The weights make each direction as private as it is composed as.
+/// The weights make each direction as private as the composition assumes.
 #[test]
 fn each_direction_is_as_private_as_claimed() {
     for (epsilon, delta, eta, nu) in
         [(1.0, 0.01, 0.7, 0.1), (0.3, 1e-3, 0.5, 0.3), (8.0, 0.2, 0.75, 0.5)]
     {
-        let sketching = Sketching::new(epsilon, delta, eta, nu).unwrap();
+        let sketching = SketchParameters::new(epsilon, delta, eta, nu).unwrap();
         let (epsilon0, delta0) = sketching.each();
         let most = 2.0 / sketching.cut_weight();
         assert!(delta_of(&[1.0 + most], epsilon0) <= delta0);
@@ -44,7 +44,7 @@ fn each_direction_is_as_private_as_claimed() {
     }
 }
 
-/// A changed row moves the covariance's eigenvalues as little as the weight promises.
+/// A changed row moves the covariance's eigenvalues by no more than the weight allows.
 #[test]
 fn a_row_moves_two_eigenvalues_a_little() {
     let mut state = 1.0_f64;
@@ -74,11 +74,11 @@ fn a_row_moves_two_eigenvalues_a_little() {
 
 type DMatrix = nalgebra::DMatrix<f64>;
 
-/// Less weight than Kairouz, Oh and Viswanath's closed choice of eps0 and Lemma 1 ask for.
+/// The weight is smaller than by Kairouz, Oh and Viswanath's closed choice of eps0 and Lemma 1.
 #[test]
 fn the_weight_is_below_the_published_one() {
     for (epsilon, delta, eta, nu) in [(1.0, 1e-6, 0.5, 0.05), (0.1, 1e-3, 0.2, 0.01)] {
-        let sketching = Sketching::new(epsilon, delta, eta, nu).unwrap();
+        let sketching = SketchParameters::new(epsilon, delta, eta, nu).unwrap();
         let r = sketching.directions() as f64;
         assert!((r - (8.0 * (2.0 / nu).ln() / (eta * eta)).ceil()).abs() < 0.5);
         let e = std::f64::consts::E;
@@ -92,10 +92,10 @@ fn the_weight_is_below_the_published_one() {
 #[test]
 fn bad_input_is_named() {
     for bad in [f64::NAN, 0.0, -1.0, 200.0] {
-        assert!(Sketching::new(bad, 0.1, 0.5, 0.1).is_err());
-        assert!(Sketching::new(1.0, bad, 0.5, 0.1).is_err());
-        assert!(Sketching::new(1.0, 0.1, bad, 0.1).is_err());
-        assert!(Sketching::new(1.0, 0.1, 0.5, bad).is_err());
+        assert!(SketchParameters::new(bad, 0.1, 0.5, 0.1).is_err());
+        assert!(SketchParameters::new(1.0, bad, 0.5, 0.1).is_err());
+        assert!(SketchParameters::new(1.0, 0.1, bad, 0.1).is_err());
+        assert!(SketchParameters::new(1.0, 0.1, 0.5, bad).is_err());
     }
     assert!(Graph::new(3, [(0, 0, 1.0)]).is_err() && Graph::new(3, [(0, 3, 1.0)]).is_err());
     assert!(Graph::new(3, [(0, 1, 1.5)]).is_err());

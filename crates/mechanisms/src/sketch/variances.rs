@@ -1,26 +1,25 @@
 //! Variances of a matrix in any direction.
 
-use super::{Idealised, Normals, Sketching};
+use super::{IdealisedSketch, Normals, SketchParameters};
 use crate::error::{Error, check};
 use nalgebra::{DMatrix, DVector};
 
-/// Answers |A x|^2 for any direction x about the matrix A it was made from.
+/// A sketch that estimates |A x|^2 for any direction x and its matrix A.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VarianceSketch {
-    /// One random direction a row: normal with covariance A'A + w^2 I.
+    /// One random direction in each row: normal with covariance A'A + w^2 I.
     rows: DMatrix<f64>,
     weight: f64,
     eta: f64,
 }
 
-impl Sketching {
-    /// A sketch of a matrix, given row by row. Neighbours differ in one row, by at most one in
-    /// Euclidean distance.
+impl SketchParameters {
+    /// Sketches a matrix, given row by row. Neighbours differ in one row, by at most one in Euclidean distance.
     ///
     /// # Errors
-    /// [`Error::Length`] unless the rows are equally long, 1 to 10^4, and at most 10^7;
-    /// [`Error::OutOfRange`] unless all entries are finite; [`Error::Randomness`].
-    pub fn variances(&self, matrix: &[Vec<f64>]) -> Result<Idealised<VarianceSketch>, Error> {
+    /// [`Error::Length`] unless the rows have equal lengths of 1 to 10^4, and there are 1 to 10^7;
+    /// [`Error::OutOfRange`] unless all entries are finite; [`Error::Randomness`] if the source of randomness fails.
+    pub fn variances(&self, matrix: &[Vec<f64>]) -> Result<IdealisedSketch<VarianceSketch>, Error> {
         let (what, length, legal) = ("matrix", matrix.len(), "1 to 10^7 rows");
         let first = matrix.first().filter(|_| length <= 10_000_000);
         let columns = first.ok_or(Error::Length { what, length, legal })?.len();
@@ -45,12 +44,12 @@ impl Sketching {
             }
         }
         let claim = self.claim("matrices that differ in one row, by at most 1 in Euclidean norm");
-        Ok(Idealised { sketch: VarianceSketch { rows, weight, eta: self.eta }, claim })
+        Ok(IdealisedSketch { sketch: VarianceSketch { rows, weight, eta: self.eta }, claim })
     }
 }
 
 impl VarianceSketch {
-    /// About |A x|^2.
+    /// An estimate of |A x|^2.
     ///
     /// # Errors
     /// [`Error::Length`] unless x has as many entries as a row.
@@ -64,8 +63,8 @@ impl VarianceSketch {
         Ok(raw - self.weight * self.weight * x.norm_squared())
     }
 
-    /// The additive error tau for a direction of length one: with probability at least 1 - nu
-    /// the answer is off by at most eta times the variance, and this.
+    /// The additive error tau for a direction of length one: with probability at least 1 - nu the error is at most eta
+    /// times the variance, plus tau.
     #[must_use]
     pub fn tau(&self) -> f64 {
         self.eta * self.weight * self.weight

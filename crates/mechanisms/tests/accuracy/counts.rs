@@ -9,7 +9,7 @@ use counterpoint_testing::{is_full, size, tries};
 #[test]
 fn all_bins_at_once() {
     let edges: Vec<f64> = (0..=40).map(f64::from).collect();
-    let relation = Relation::one(Adjacency::AddRemove);
+    let relation = Relation::single_record(Adjacency::AddRemove);
     let ready = Query::histogram(&edges).unwrap().laplace(0.5).unwrap().under(relation).unwrap();
     let decay = (-0.5_f64).exp();
     let within = |h: f64| 1.0 - 2.0 * decay.powf(h + 1.0) / (1.0 + decay);
@@ -35,11 +35,11 @@ fn counts_below_all_edges_are_as_close_as_promised() {
         .iter()
         .map(|edge| values.iter().filter(|value| *value < edge).count() as f64)
         .collect();
-    for relation in [Adjacency::AddRemove, Adjacency::Replace].map(Relation::one) {
+    for relation in [Adjacency::AddRemove, Adjacency::Replace].map(Relation::single_record) {
         let query = Query::cumulative(&edges).unwrap();
-        let recipes = [query.laplace(0.3), query.gaussian(9.0), query.staircase(0.3)];
-        for recipe in recipes.into_iter().take(size(3, 2) as usize) {
-            let ready = recipe.unwrap().under(relation).unwrap();
+        let noisy_queries = [query.laplace(0.3), query.gaussian(9.0), query.staircase(0.3)];
+        for noisy_query in noisy_queries.into_iter().take(size(3, 2) as usize) {
+            let ready = noisy_query.unwrap().under(relation).unwrap();
             let data = Data::new(relation, values.clone());
             let good = |within: f64| within >= 0.9 - slack(0.9) && within <= 0.908 + slack(0.9);
             let off = |answers: &[f64]| {

@@ -9,13 +9,13 @@ use counterpoint_testing::tries;
 /// grid where that is coarse.
 #[test]
 fn answers_are_as_close_as_promised() {
-    for relation in [Adjacency::AddRemove, Adjacency::Replace].map(Relation::one) {
+    for relation in [Adjacency::AddRemove, Adjacency::Replace].map(Relation::single_record) {
         let histogram = Query::histogram(&[-5.0, 5.0]).unwrap();
         let (mean, proportion) = (Query::mean(bounds()), Query::proportion(bounds()));
         for query in [Query::count(), Query::sum(bounds()), histogram, mean, proportion] {
-            let recipes = [query.laplace(0.8), query.gaussian(3.0), query.staircase(0.8)];
-            for recipe in recipes.map(Result::unwrap) {
-                let measurement = recipe.under(relation).unwrap();
+            let noisy_queries = [query.laplace(0.8), query.gaussian(3.0), query.staircase(0.8)];
+            for noisy_query in noisy_queries.map(Result::unwrap) {
+                let measurement = noisy_query.under(relation).unwrap();
                 let half_width = measurement.half_width(ROWS, 0.9).unwrap();
                 let proportion = query == Query::proportion(bounds());
                 let mean = query == Query::mean(bounds()) || proportion;
@@ -44,7 +44,7 @@ fn answers_are_as_close_as_promised() {
                 let coarse = step > 1e-3 * width && (!mean || public);
                 let half_width = width;
                 let most = if coarse { 0.9 + 0.2 * step / half_width * 3.0 } else { 0.905 };
-                let context = format!("{recipe:?} {relation}: {within} within {half_width}");
+                let context = format!("{noisy_query:?} {relation}: {within} within {half_width}");
                 assert!(within >= 0.9 - slack(0.9) && within <= most + slack(0.9), "{context}");
                 let expected = measurement.expected_error(ROWS);
                 let slack = 6.0 * 1.2 * expected / (tries(100_000, 0.02) as f64).sqrt();
@@ -59,7 +59,7 @@ fn answers_are_as_close_as_promised() {
 
 #[test]
 fn a_half_width_can_be_asked_for() {
-    for relation in [Adjacency::AddRemove, Adjacency::Replace].map(Relation::one) {
+    for relation in [Adjacency::AddRemove, Adjacency::Replace].map(Relation::single_record) {
         for query in [Query::sum(bounds()), Query::mean(bounds()), Query::variance(bounds())] {
             let within = |half_width, confidence| {
                 query.laplace_within(half_width, confidence, ROWS, relation)
@@ -77,7 +77,7 @@ fn a_half_width_can_be_asked_for() {
 /// Answers are clamped: no half-width is wider than that allows, however few rows there are.
 #[test]
 fn no_half_width_is_wider_than_the_bounds() {
-    for relation in [Adjacency::AddRemove, Adjacency::Replace].map(Relation::one) {
+    for relation in [Adjacency::AddRemove, Adjacency::Replace].map(Relation::single_record) {
         for rows in [0, 1, 5] {
             for confidence in [1e-9, 0.95, 1.0 - 1e-12] {
                 for (query, most) in

@@ -36,17 +36,17 @@ pub(super) fn worst_mean(ones: &[(f64, f64)], offsets: Law, n: f64, confidence: 
 
 #[test]
 fn a_mean_of_privately_many_is_off_as_far_as_its_law_says() {
-    let relation = Relation::one(Adjacency::AddRemove);
+    let relation = Relation::single_record(Adjacency::AddRemove);
     let query = Query::mean(bounds());
-    for (recipe, law) in styles(&query, 2.0) {
-        let measurement = recipe.under(relation).unwrap();
+    for (noisy_query, law) in styles(&query, 2.0) {
+        let measurement = noisy_query.under(relation).unwrap();
         let (ones, offsets) = (law.whole(), law.scaled(HALF));
         for &rows in if is_full() { &[3, 12, 40, 400, 100_000][..] } else { &[3, 40, 400] } {
             let n = rows as f64;
             for confidence in [0.5, 0.9, 0.95, 0.999] {
                 let truth = worst_mean(&ones, offsets, n, confidence);
                 let found = measurement.half_width(rows, confidence).unwrap();
-                let context = format!("{recipe:?} {rows} {confidence}: {found} {truth}");
+                let context = format!("{noisy_query:?} {rows} {confidence}: {found} {truth}");
                 assert!(is_tight(found, truth, 1.01), "{context}");
                 // Of data that are not the worst.
                 if rows <= 400 {
@@ -84,9 +84,9 @@ fn a_mean_of_privately_many_is_off_as_far_as_its_law_says() {
 
 #[test]
 fn a_mean_of_publicly_many_is_off_as_far_as_its_law_says() {
-    let relation = Relation::one(Adjacency::Replace);
-    for (recipe, law) in styles(&Query::mean(bounds()), 1.0) {
-        let measurement = recipe.under(relation).unwrap();
+    let relation = Relation::single_record(Adjacency::Replace);
+    for (noisy_query, law) in styles(&Query::mean(bounds()), 1.0) {
+        let measurement = noisy_query.under(relation).unwrap();
         let (ones, offsets) = ([(0.0, 1.0)], law.scaled(2.0 * HALF));
         for rows in [1, 3, 12, 400] {
             let n = rows as f64;

@@ -1,7 +1,7 @@
 //! Accuracy as stated against the law of what is released, worked out here by other means, and against
 //! accuracy as seen: 10^5 runs in a full run, 2,000 in a quick one. A file for each statistic.
 
-use counterpoint_mechanisms::{Bounds, Data, Measurement, Query, Recipe, Reply};
+use counterpoint_mechanisms::{Bounds, Data, Measurement, NoisyQuery, Query, Reply};
 use counterpoint_testing::tries;
 
 mod mean;
@@ -68,7 +68,7 @@ impl Law {
 }
 
 /// The styles with the law of noise for one of `parts` numbers that move by one.
-fn styles(query: &Query, parts: f64) -> [(Recipe, Law); 2] {
+fn styles(query: &Query, parts: f64) -> [(NoisyQuery, Law); 2] {
     [
         (query.laplace(0.8).unwrap(), Law::Laplace(parts / 0.8)),
         (query.gaussian(3.0).unwrap(), Law::Normal(3.0 * parts.sqrt())),

@@ -10,16 +10,16 @@ use counterpoint_testing::is_full;
 #[test]
 fn a_proportion_is_off_as_far_as_its_law_says() {
     let query = Query::proportion(bounds());
-    let private = Relation::one(Adjacency::AddRemove);
-    for (recipe, law) in styles(&query, 2.0) {
-        let measurement = recipe.under(private).unwrap();
+    let private = Relation::single_record(Adjacency::AddRemove);
+    for (noisy_query, law) in styles(&query, 2.0) {
+        let measurement = noisy_query.under(private).unwrap();
         let (ones, sides) = (law.whole(), law.scaled(HALF));
         for &rows in if is_full() { &[3, 40, 400, 100_000][..] } else { &[3, 400] } {
             let n = rows as f64;
             for confidence in [0.5, 0.95, 0.999] {
                 let truth = worst_mean(&ones, sides, n, confidence);
                 let found = 10.0 * measurement.half_width(rows, confidence).unwrap();
-                let context = format!("{recipe:?} {rows} {confidence}: {found} {truth}");
+                let context = format!("{noisy_query:?} {rows} {confidence}: {found} {truth}");
                 assert!(is_tight(found, truth, 1.01), "{context}");
             }
         }
@@ -29,7 +29,7 @@ fn a_proportion_is_off_as_far_as_its_law_says() {
         let fails = |h: f64| mean_fails(&ones, sides, 400.0, 2.0, h);
         let truth = least(fails, 2.0 * HALF, 0.05);
         let found = 10.0 * measurement.half_width_on(&example, 0.95).unwrap();
-        assert!(is_tight(found, truth, 1.005), "{recipe:?}: {found} {truth}");
+        assert!(is_tight(found, truth, 1.005), "{noisy_query:?}: {found} {truth}");
         let (found, truth) = (
             10.0 * measurement.expected_error_on(&example).unwrap(),
             expected(fails, 20.0 * truth / 3.0),
@@ -43,9 +43,9 @@ fn a_proportion_is_off_as_far_as_its_law_says() {
 /// Where their number is public, so many ones with noise on whole numbers, clamped: all data there are, one by one.
 #[test]
 fn a_proportion_of_publicly_many_is_off_as_far_as_its_law_says() {
-    let public = Relation::one(Adjacency::Replace);
-    for (recipe, law) in styles(&Query::proportion(bounds()), 1.0) {
-        let measurement = recipe.under(public).unwrap();
+    let public = Relation::single_record(Adjacency::Replace);
+    for (noisy_query, law) in styles(&Query::proportion(bounds()), 1.0) {
+        let measurement = noisy_query.under(public).unwrap();
         for rows in [1_u32, 4, 7, 30] {
             let n = f64::from(rows);
             // How far the answer is off, in rows.
@@ -64,7 +64,7 @@ fn a_proportion_of_publicly_many_is_off_as_far_as_its_law_says() {
                 let worst = (0..=rows).map(least).max().unwrap();
                 let found = n * measurement.half_width(rows.into(), confidence).unwrap();
                 // The worst share may lie between two that so few rows can have.
-                let context = format!("{recipe:?} {rows} {confidence}: {found} {worst}");
+                let context = format!("{noisy_query:?} {rows} {confidence}: {found} {worst}");
                 assert!(found >= f64::from(worst) - 1e-9, "{context}");
                 assert!(found <= f64::from(worst) + 0.51, "{context}");
                 for ones in [0, rows / 3, rows] {

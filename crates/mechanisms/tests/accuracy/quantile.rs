@@ -23,7 +23,7 @@ fn a_quantile_is_off_as_far_as_its_law_says() {
     let candidates = [1.0, 2.0, 3.0, 4.0];
     for (share, rows) in [((1, 2), 9), ((1, 3), 7), ((3, 10), 8), ((7, 9), 10)] {
         for adjacency in [Adjacency::AddRemove, Adjacency::Replace] {
-            let relation = Relation::one(adjacency);
+            let relation = Relation::single_record(adjacency);
             let (part, whole) = (f64::from(share.0), f64::from(share.1));
             let moved =
                 if adjacency == Adjacency::Replace { whole } else { part.max(whole - part) };
@@ -78,7 +78,7 @@ fn a_quantile_is_off_as_far_as_its_law_says() {
 fn all_quantiles_at_once() {
     let (candidates, rows) = ([1.0, 2.0, 3.0, 4.0], 9);
     let shares = [(1, 3), (1, 2), (7, 9)];
-    let relation = Relation::one(Adjacency::AddRemove);
+    let relation = Relation::single_record(Adjacency::AddRemove);
     for epsilon in [1.5, 6.0, 24.0] {
         let query = Query::quantiles(&shares, &candidates).unwrap();
         let ready = query.exponential(epsilon).unwrap().under(relation).unwrap();
@@ -132,7 +132,7 @@ fn all_quantiles_at_once() {
 #[test]
 fn several_quantiles_are_as_close_as_promised() {
     let runs = tries(100_000, 0.02);
-    let relation = Relation::one(Adjacency::AddRemove);
+    let relation = Relation::single_record(Adjacency::AddRemove);
     let candidates: Vec<f64> = (0..=40).map(f64::from).collect();
     let shares = [(499, 1000), (500, 1000), (501, 1000)];
     let query = Query::quantiles(&shares, &candidates).unwrap();

@@ -39,10 +39,10 @@ fn a_variance_is_off_as_far_as_its_law_says() {
     let most = HALF * HALF;
     for public in [true, false] {
         let adjacency = if public { Adjacency::Replace } else { Adjacency::AddRemove };
-        let relation = Relation::one(adjacency);
+        let relation = Relation::single_record(adjacency);
         let (parts, moved) = if public { (2.0, 2.0) } else { (3.0, 1.0) };
-        for (recipe, law) in styles(&Query::variance(bounds()), parts) {
-            let measurement = recipe.under(relation).unwrap();
+        for (noisy_query, law) in styles(&Query::variance(bounds()), parts) {
+            let measurement = noisy_query.under(relation).unwrap();
             let laws = (law.scaled(moved * HALF), law.scaled(most));
             let mut ones = if public { vec![(0.0, 1.0)] } else { law.whole() };
             ones.retain(|(_, chance)| *chance > 1e-7);
@@ -62,7 +62,7 @@ fn a_variance_is_off_as_far_as_its_law_says() {
                         });
                         data.fold(0.0, f64::max)
                     };
-                    let context = format!("{recipe:?} {rows} {confidence}: {found}");
+                    let context = format!("{noisy_query:?} {rows} {confidence}: {found}");
                     if found < most {
                         assert!(worst(found) <= alpha * (1.0 + 1e-3), "{context}");
                     }
@@ -81,8 +81,8 @@ fn a_variance_is_off_as_far_as_its_law_says() {
                     let example = Data::new(relation, values.collect::<Vec<f64>>());
                     let found = measurement.half_width_on(&example, 0.95).unwrap();
                     let fails = |h: f64| variance_fails(&ones, laws, (n, 2.0, 8.0), h);
-                    assert!(fails(found) <= 0.05 * 1.001, "{recipe:?} {rows}: {found}");
-                    assert!(fails(found / 1.04) > 0.05, "{recipe:?} {rows}: {found}");
+                    assert!(fails(found) <= 0.05 * 1.001, "{noisy_query:?} {rows}: {found}");
+                    assert!(fails(found / 1.04) > 0.05, "{noisy_query:?} {rows}: {found}");
                     let truth = expected(fails, 16.0 * found);
                     let found = measurement.expected_error_on(&example).unwrap();
                     assert!(found >= 0.999 * truth && found <= 1.06 * truth, "{found} {truth}");
@@ -101,11 +101,11 @@ fn a_variance_is_off_as_far_as_its_law_says() {
 #[test]
 fn variances_are_as_close_as_promised() {
     let rows = 1_000_u64;
-    for relation in [Adjacency::AddRemove, Adjacency::Replace].map(Relation::one) {
+    for relation in [Adjacency::AddRemove, Adjacency::Replace].map(Relation::single_record) {
         let query = Query::variance(bounds());
-        let recipes = [query.laplace(0.8), query.gaussian(3.0), query.staircase(0.8)];
-        for recipe in recipes.into_iter().take(size(3, 2) as usize) {
-            let measurement = recipe.unwrap().under(relation).unwrap();
+        let noisy_queries = [query.laplace(0.8), query.gaussian(3.0), query.staircase(0.8)];
+        for noisy_query in noisy_queries.into_iter().take(size(3, 2) as usize) {
+            let measurement = noisy_query.unwrap().under(relation).unwrap();
             let half_width = measurement.half_width(rows, 0.9).unwrap();
             // A little more than that, so that it can be too low by as much.
             let mean = (HALF * HALF - 1.01 * half_width).sqrt();

@@ -7,39 +7,38 @@ use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 /// A query and its answer, both counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Which of the queries.
+    /// The number of the query.
     pub query: usize,
-    /// Which of its answers.
+    /// The number of the answer.
     pub answer: usize,
 }
 
-/// A deterministic adversary: the query it makes at each state. (A random one is a mixture
-/// of these, and does no better than the best of them.)
+/// A deterministic adversary: its query at each state. A random adversary is a mixture of deterministic ones, and does
+/// no better than the best of these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Adversary {
     pub(super) choices: Vec<usize>,
 }
 
-/// How well an adversary does.
+/// The success of an adversary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Attack {
     /// The largest P(b = 0 accused) - x P(b = 1 accused).
     pub delta: Ratio,
-    /// Who reaches it.
+    /// An adversary who reaches delta.
     pub adversary: Adversary,
 }
 
-/// Values of the recursion at each state, with the best query there.
+/// The values of the recursion at each state, with the best query there.
 pub(super) struct Lower {
-    /// max over queries of L's Lower, or (M^b - x M^(1-b))+ where the interaction is over.
+    /// The maximum over queries of L's Lower, or (M^b - x M^(1-b))+ if the interaction is over.
     pub(super) values: Vec<Ratio>,
     pub(super) choices: Vec<usize>,
 }
 
 impl Lower {
-    /// L (19), from the last state to the first: the sum over answers of the maximum over
-    /// the next queries.
+    /// Runs L (19) from the last state to the first: the maximum over the queries of the sum over the answers.
     pub(super) fn new(system: &System, masses: &[[Ratio; 2]], b: usize, ratio: &Ratio) -> Self {
         let mut values = vec![Ratio::ZERO; system.states.len()];
         let mut choices = vec![0; system.states.len()];
@@ -48,7 +47,7 @@ impl Lower {
                 .queries
                 .iter()
                 .map(|query| fractions::sum(query.iter().map(|branch| &values[branch.next])));
-            // The first of the best.
+            // The first of the best queries.
             let best =
                 sums.enumerate().reduce(|best, next| if next.1 > best.1 { next } else { best });
             (choices[index], values[index]) = best.unwrap_or_else(|| {
@@ -61,8 +60,8 @@ impl Lower {
 }
 
 impl System {
-    /// The best adversary at the likelihood ratio x = e^epsilon who wants to accuse b = 0.
-    /// For b = 1 attack [`System::swapped`].
+    /// Finds the best adversary at the likelihood ratio x = e^epsilon who wants to accuse b = 0. For b = 1, attack
+    /// [`System::swapped`].
     ///
     /// ```
     /// use counterpoint_numerics::fractions::Ratio;
@@ -97,7 +96,7 @@ impl System {
         fractions::larger(zero, one)
     }
 
-    /// What an adversary sees: its transcripts' probabilities under b = 0 and b = 1.
+    /// The view of an adversary: the probabilities of its transcripts under b = 0 and b = 1.
     ///
     /// # Errors
     /// [`ExactError::Size`] if the adversary was made for a system of another size.
@@ -119,8 +118,7 @@ impl System {
         Ok(Pair::of_outcomes(outcomes))
     }
 
-    /// The query an adversary makes after a history; `None` if the interaction is over or
-    /// the history cannot happen.
+    /// Returns an adversary's query after a history; `None` if the interaction is over or the history is impossible.
     #[must_use]
     pub fn next_query(&self, adversary: &Adversary, history: &[Step]) -> Option<usize> {
         let state = history.iter().try_fold(0, |index: usize, step| {
@@ -131,11 +129,11 @@ impl System {
         (choice < self.states.get(state)?.queries.len()).then_some(choice)
     }
 
-    /// An adversary by rule: given a history and the number of queries to choose from, the
+    /// Makes an adversary from a rule, which gets a history and the number of queries to choose from, and returns the
     /// choice.
     ///
     /// # Errors
-    /// [`ExactError::Size`] if the rule chooses a query that is not there.
+    /// [`ExactError::Size`] if the rule chooses a query that does not exist.
     pub fn adversary(
         &self,
         mut rule: impl FnMut(&[Step], usize) -> usize,

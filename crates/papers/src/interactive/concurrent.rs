@@ -1,15 +1,15 @@
-//! Several systems at once, their queries interleaved at will (L section 1.1).
+//! Several systems whose queries are interleaved in any order (L section 1.1).
 
 use super::{Branch, MOST_STATES, State, System};
 use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 use std::collections::VecDeque;
 
-/// The exact profile of the concurrent composition: the least delta at x = e^epsilon of b = 0 from
-/// b = 1, and of b = 1 from b = 0, against all adversaries and all interleavings.
+/// The exact profile of the concurrent composition: the least delta at x = e^epsilon of b = 0 from b = 1, and of b = 1
+/// from b = 0, against all adversaries and all interleavings.
 ///
-/// What can still be gained depends on each system's state alone, not on the order in which
-/// the states were reached. So the recursion L (19) runs over tuples of states: as many as
-/// the product of the systems' sizes, far fewer than there are interleaved histories.
+/// The gain that remains possible depends on each system's state alone, not on the order in which the states were
+/// reached. So the recursion L (19) runs over tuples of states. Their number is the product of the systems' sizes, far
+/// fewer than there are interleaved histories.
 ///
 /// # Errors
 /// [`ExactError::Size`] if there are no systems, or more than a million tuples.
@@ -24,7 +24,7 @@ pub fn concurrent_deltas(systems: &[System], ratio: &Ratio) -> Result<[Ratio; 2]
     Ok([0, 1].map(|b| best(systems, &masses, b, ratio, tuples as usize)))
 }
 
-/// The worse of both directions.
+/// The larger delta of both directions.
 ///
 /// # Errors
 /// As [`concurrent_deltas`].
@@ -33,8 +33,8 @@ pub fn concurrent_delta(systems: &[System], ratio: &Ratio) -> Result<Ratio, Exac
     Ok(fractions::larger(zero, one))
 }
 
-/// L (19) over tuples. A tuple's number counts the systems' states in mixed radix; every
-/// answer leads to a larger number.
+/// Runs L (19) over tuples. The number of a tuple has the systems' states as digits in mixed radix; every answer leads
+/// to a larger number.
 fn best(
     systems: &[System],
     masses: &[Vec<[Ratio; 2]>],
@@ -65,9 +65,9 @@ fn best(
     values.swap_remove(0)
 }
 
-/// The concurrent composition as a system of its own: at each state the queries of the first
-/// system, then those of the second, and so on. Every interleaving is a history of its own,
-/// so this is for small systems; [`concurrent_delta`] goes further.
+/// The concurrent composition as one system: at each state it answers the queries of the first system, then those of
+/// the second, and so on. Every interleaving is a separate history, so this is for small systems; [`concurrent_delta`]
+/// handles larger ones.
 ///
 /// # Errors
 /// [`ExactError::Size`] if there are no systems, or more than a million states.

@@ -1,25 +1,22 @@
-//! Lyu's Theorem 3: an (epsilon, delta)-indistinguishable system is a randomized response
-//! in disguise.
+//! Lyu's Theorem 3: an (epsilon, delta)-indistinguishable system is a randomized function of a leaky randomized
+//! response.
 //!
-//! Instead of E^b the construction (L Lemma 1) is carried out for D^b = delta E^b, which
-//! needs no division and covers delta = 0, where D is zero throughout. Writing U^b for
-//! M^b - M^(1-b)/x and low^b for L's Lower, D keeps, at every state,
+//! The construction (L Lemma 1) computes D^b = delta E^b instead of E^b, which needs no division and covers delta = 0,
+//! where D is zero throughout. With U^b = M^b - M^(1-b)/x and L's Lower as low^b, D satisfies at every state:
 //!
 //! - D^b >= low^b (L (24)), and D^b <= U^b + D^(1-b)/x (L (25)),
-//! - the answers' D^b sum to their state's (L (26)).
+//! - the sum of the answers' D^b is that of their state (L (26)).
 //!
-//! The answers to a query start at low^b and are raised, one after the other, as far as
-//! (25) and what is left of the state's D^b allow. "As far as" has a closed form: with caps
-//! c^b, the largest point is D^b = min(c^b, U^b + c^(1-b)/x, M^b), the last because both
-//! constraints (25) together say D^b <= M^b. That bound also makes epsilon = 0 no special
-//! case, where L argues by continuity.
+//! The answers to a query start at low^b and are raised, one after the other, as far as (25) and the rest of the
+//! state's D^b allow. This largest point has a closed form: with caps c^b it is D^b = min(c^b, U^b + c^(1-b)/x, M^b).
+//! The last bound holds because both constraints (25) together imply D^b <= M^b. It also covers epsilon = 0 without a
+//! special case, where L argues by continuity.
 
 use super::attack::Lower;
 use super::{Attack, Branch, State, System};
 use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 
-/// Four systems that make up a fifth, L (3):
-/// M^b = delta E^b + (1 - delta) (x N^b + N^(1-b)) / (1 + x).
+/// Four systems of which a system is a mixture, L (3): M^b = delta E^b + (1 - delta) (x N^b + N^(1-b)) / (1 + x).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Decomposition {
@@ -27,25 +24,25 @@ pub struct Decomposition {
     pub ratio: Ratio,
     /// The probability of the exposed part.
     pub delta: Ratio,
-    /// N^0 and N^1, as one system: what answers after a randomized response.
+    /// N^0 and N^1 as one system, which answers after a randomized response.
     pub veiled: System,
-    /// E^0 and E^1: what answers after a leak.
+    /// E^0 and E^1 as one system, which answers after a leak.
     pub exposed: System,
 }
 
-/// Why there is no decomposition.
+/// The reason why there is no decomposition.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecomposeError {
-    /// An adversary tells the bits apart too well.
+    /// An adversary distinguishes the bits better than the guarantee allows.
     #[error("an adversary reaches delta {} against b = {bit}; legal: at most {}",
         fractions::nearest(&.attack.delta), fractions::nearest(.delta))]
     Distinguishable {
-        /// The bit it accuses; an attack on 1 is one on the swapped system.
+        /// The bit that the adversary accuses; an attack on 1 is about the swapped system.
         bit: usize,
-        /// How it does.
+        /// The attack.
         attack: Box<Attack>,
-        /// The delta claimed.
+        /// The claimed delta.
         delta: Ratio,
     },
     /// The guarantee is not legal.
@@ -66,14 +63,13 @@ pub enum DecomposeError {
 /// ])?;
 /// let x = ratio("2")?;
 /// let parts = decompose(&system, &x, &system.delta(&x))?;
-/// assert!(parts.makes_up(&system));
+/// assert!(parts.reproduces(&system));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// [`DecomposeError::Distinguishable`] with an adversary if it is not;
-/// [`DecomposeError::Input`] unless x is at least 1 and delta from 0 up to but not
-/// including 1.
+/// [`DecomposeError::Distinguishable`] with an adversary if the system is not; [`DecomposeError::Input`] unless x is at
+/// least 1 and delta is at least 0 and less than 1.
 pub fn decompose(
     system: &System,
     ratio: &Ratio,
@@ -98,7 +94,7 @@ pub fn decompose(
     })
 }
 
-/// L Lemma 1: D^b = delta E^b at every state.
+/// L Lemma 1: returns D^b = delta E^b at every state.
 fn leaked(system: &System, masses: &[[Ratio; 2]], ratio: &Ratio, delta: &Ratio) -> Vec<[Ratio; 2]> {
     let [zero, one] = [0, 1].map(|b| Lower::new(system, masses, b, ratio).values);
     let mut leaked: Vec<[Ratio; 2]> = zero.into_iter().zip(one).map(|(a, b)| [a, b]).collect();
@@ -111,7 +107,7 @@ fn leaked(system: &System, masses: &[[Ratio; 2]], ratio: &Ratio, delta: &Ratio) 
     leaked
 }
 
-/// Raises the answers' D until they sum to their state's.
+/// Raises the answers' D until their sum is that of their state.
 fn raise(
     query: &[Branch],
     index: usize,
@@ -136,8 +132,8 @@ fn raise(
     }
 }
 
-/// L Lemmas 2 and 3: R^b = M^b - D^b is what the leak leaves, and N^b is proportional to
-/// x R^b - R^(1-b); to R^b if x = 1, where R^0 = R^1.
+/// L Lemmas 2 and 3: R^b = M^b - D^b is the mass without the leak, and N^b is proportional to x R^b - R^(1-b), or to
+/// R^b if x = 1, where R^0 = R^1.
 fn unmixed(mass: &[Ratio; 2], leak: &[Ratio; 2], ratio: &Ratio) -> [Ratio; 2] {
     let rest = [0, 1].map(|b: usize| &mass[b] - &leak[b]);
     if ratio.is_one() {
@@ -146,8 +142,7 @@ fn unmixed(mass: &[Ratio; 2], leak: &[Ratio; 2], ratio: &Ratio) -> [Ratio; 2] {
     [0, 1].map(|b: usize| ratio * &rest[b] - &rest[1 - b])
 }
 
-/// The system with these masses, up to a factor; where there is none, the answers follow
-/// the original.
+/// Returns the system with these masses, up to a factor. After a history without mass, the answers follow the original.
 fn conditioned(system: &System, masses: &[[Ratio; 2]]) -> System {
     let states = system.states.iter().zip(masses).map(|(state, whole)| {
         let branch = |branch: &Branch| {
@@ -167,11 +162,10 @@ fn conditioned(system: &System, masses: &[[Ratio; 2]]) -> System {
 }
 
 impl Decomposition {
-    /// Whether all four parts are systems and L (3) holds for every history: exactly. Then it
-    /// holds for the transcripts of every adversary, who multiplies both sides by the same
-    /// probabilities of its queries (L (16)).
+    /// True if all four parts are systems and L (3) holds for every history, exactly. Then it holds for the transcripts
+    /// of every adversary, as the probabilities of the adversary's queries multiply both sides (L (16)).
     #[must_use]
-    pub fn makes_up(&self, system: &System) -> bool {
+    pub fn reproduces(&self, system: &System) -> bool {
         let parts = [&self.veiled, &self.exposed];
         if !parts.iter().all(|part| part.is_legal() && part.has_shape_of(system)) {
             return false;
@@ -188,7 +182,7 @@ impl Decomposition {
 }
 
 impl System {
-    /// Whether all answers are distributed, as in systems built by [`System::new`].
+    /// True if the answers to every query are a distribution, as in systems built by [`System::new`].
     fn is_legal(&self) -> bool {
         self.states.iter().flat_map(|state| &state.queries).all(|query| {
             [0, 1].into_iter().all(|b: usize| {
@@ -198,7 +192,7 @@ impl System {
         })
     }
 
-    /// Whether queries and answers are the same, whatever their probabilities.
+    /// True if both systems have the same queries and answers; probabilities may differ.
     fn has_shape_of(&self, other: &Self) -> bool {
         let shape = |state: &State| -> Vec<Vec<usize>> {
             let nexts = |query: &Vec<Branch>| query.iter().map(|branch| branch.next).collect();

@@ -1,17 +1,18 @@
-//! Finite interactive systems (Lyu 2022): what an adversary can tell who chooses every
-//! query from the answers so far.
+//! Finite interactive systems (Lyu 2022), and what an adversary can learn who chooses every query by the answers so
+//! far.
 //!
-//! A [`System`] is a tree. At each state the adversary picks one of the queries, and an
-//! answer comes with one probability if the hidden bit b is 0 and another if it is 1 (two
-//! neighbouring data sets). [`System::delta`] is the exact profile against all adaptive
-//! adversaries, [`System::attack`] the best of them, [`System::dominating_pair`] a
-//! pair as bad as all of them, [`decompose`] the proof that there is
-//! no better one in the form of Lyu's Theorem 3, and [`concurrent_delta`] the profile of
-//! several systems whose queries are interleaved at will. A [`Simulator`] runs that proof
-//! forwards: it answers for all of them, knowing nothing but randomized responses.
-//! [`System::moment_attack`] and [`System::renyi_attack`] are the adversaries with the largest
-//! Rényi divergence, and a [`Monitor`] follows what is left of it (Lyu's Theorem 2). All of it is
-//! in exact fractions, but for divergences of real order, which are enclosed.
+//! A [`System`] is a tree. At each state the adversary picks one of the queries, and an answer comes with one
+//! probability if the hidden bit b is 0 and another if b is 1 (two neighbouring data sets).
+//!
+//! - [`System::delta`] is the exact profile against all adaptive adversaries, [`System::attack`] the best of them, and
+//!   [`System::dominating_pair`] a pair as bad as all of them.
+//! - [`decompose`] proves that no adversary is better, in the form of Lyu's Theorem 3; a [`Simulator`] runs this proof: it answers for
+//!   several systems and learns nothing but randomized responses.
+//! - [`concurrent_delta`] is the profile of several systems whose queries are interleaved.
+//! - [`System::moment_attack`] and [`System::renyi_attack`] are the adversaries with the largest Rényi divergence, and a [`Monitor`] computes
+//!   what remains of it (Lyu's Theorem 2).
+//!
+//! All results are exact fractions, except divergences of real order, which are brackets.
 //!
 //! ```
 //! use counterpoint_numerics::fractions::Ratio;
@@ -50,24 +51,24 @@ pub use concurrent::{concurrent, concurrent_delta, concurrent_deltas};
 pub use decomposition::{DecomposeError, Decomposition, decompose};
 pub use monitor::Monitor;
 pub use renyi::{MomentAttack, RenyiAttack};
-pub use simulator::{Conversation, Said, Simulator, SimulatorError, Turn, Voiced};
+pub use simulator::{AnswerVoices, Conversation, Simulator, SimulatorError, TranscriptLaw, Turn};
 
 use crate::pair::Pair;
 use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 
-/// The most states a system may have.
+/// The largest number of states of a system.
 pub const MOST_STATES: u128 = 1_000_000;
 
 /// A finite interactive system under both values of the hidden bit.
 ///
-/// States are kept in one list, the first state first, every state before those that
-/// follow it, so that nothing here needs recursion.
+/// States are in one list, the first state first, every state before those that follow it, so that no function needs
+/// recursion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct System {
     states: Vec<State>,
 }
 
-/// What can be asked; nothing once the interaction is over.
+/// The queries at a state; none if the interaction is over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct State {
     queries: Vec<Vec<Branch>>,
@@ -80,17 +81,17 @@ struct Branch {
     next: usize,
 }
 
-/// One answer to a query, for building a [`System`].
+/// An answer to a query, for building a [`System`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Its probability under b = 0 and under b = 1, after what came before.
+    /// The probability of the answer under b = 0 and under b = 1, given the history.
     pub probabilities: [Ratio; 2],
-    /// What can be asked next.
+    /// The system that answers the next queries.
     pub then: System,
 }
 
 impl Answer {
-    /// An answer after which the interaction goes on.
+    /// An answer after which the interaction continues.
     #[must_use]
     pub fn new(under_zero: Ratio, under_one: Ratio, then: System) -> Self {
         Self { probabilities: [under_zero, under_one], then }
@@ -102,7 +103,7 @@ impl Answer {
         Self::new(under_zero, under_one, System::over())
     }
 
-    /// The answers to a query that is answered like a pair, all followed by the same.
+    /// The answers to a query that a pair answers, each followed by the same system.
     ///
     /// ```
     /// use counterpoint_papers::interactive::{Answer, System};
@@ -126,7 +127,7 @@ impl Answer {
 }
 
 impl From<&Pair> for System {
-    /// A single query, answered once: a mechanism that is not interactive.
+    /// A system with one query and one answer: a mechanism that is not interactive.
     fn from(pair: &Pair) -> Self {
         let branch = |(index, masses): (usize, &[Ratio; 2])| Branch {
             probabilities: masses.clone(),
@@ -140,7 +141,7 @@ impl From<&Pair> for System {
 }
 
 impl System {
-    /// A system that answers nothing.
+    /// A system without queries.
     #[must_use]
     pub fn over() -> Self {
         Self { states: vec![State::default()] }
@@ -149,8 +150,8 @@ impl System {
     /// A system from the answers to each first query.
     ///
     /// # Errors
-    /// [`ExactError`] if a query has no answers, a number is no probability, probabilities
-    /// do not sum to one, or there are more than a million states.
+    /// [`ExactError`] if a query has no answers, a number is not a probability, probabilities do not sum to one, or
+    /// there are more than a million states.
     pub fn new(queries: Vec<Vec<Answer>>) -> Result<Self, ExactError> {
         let answers = queries.iter().flatten();
         let size = 1 + answers.map(|answer| answer.then.states.len() as u128).sum::<u128>();
@@ -183,14 +184,14 @@ impl System {
         swapped
     }
 
-    /// How many states it has.
+    /// The number of states.
     #[must_use]
     pub fn size(&self) -> usize {
         self.states.len()
     }
 
-    /// The length of a common denominator of all histories' probabilities, in bits: those
-    /// of the rounds' common denominators, added up.
+    /// The length of a common denominator of all histories' probabilities, in bits: the sum of the lengths for each
+    /// round.
     fn bits(&self) -> u128 {
         let mut rounds: Vec<Vec<&Ratio>> = Vec::new();
         let mut depths = vec![0; self.states.len()];
@@ -208,8 +209,8 @@ impl System {
         rounds.into_iter().map(|round| fractions::common_bits(round, most)).sum()
     }
 
-    /// For each state the probabilities, under b = 0 and b = 1, of the answers on the way to
-    /// it, given the queries: L (14).
+    /// Returns for each state the probabilities, under b = 0 and b = 1, of the answers that lead to it, given the
+    /// queries: L (14).
     fn masses(&self) -> Vec<[Ratio; 2]> {
         let mut masses = vec![[Ratio::ONE, Ratio::ONE]; self.states.len()];
         for (index, state) in self.states.iter().enumerate() {
@@ -223,7 +224,7 @@ impl System {
 }
 
 impl State {
-    /// The state in a list in which it stands further back.
+    /// Shifts the indices of the states that follow, for a state that moves back in a list.
     fn moved(mut self, by: usize) -> Self {
         for branch in self.queries.iter_mut().flatten() {
             branch.next += by;
@@ -232,7 +233,7 @@ impl State {
     }
 }
 
-/// Refuses answers that are no distribution under one of the bits.
+/// Refuses answers that are not a distribution under one of the bits.
 fn check(query: usize, answers: &[Answer]) -> Result<(), ExactError> {
     fractions::check_size("answers to a query", answers.len() as u128, (1, MOST_STATES))?;
     let list: Vec<&Ratio> = answers.iter().flat_map(|answer| &answer.probabilities).collect();

@@ -4,15 +4,14 @@ use super::renyi::factor;
 use super::{MOST_STATES, Step, System};
 use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 
-/// Follows a conversation with several systems, interleaved at will, and says what can still be
-/// lost: at each moment, the largest E[(P/Q)^a] = e^((a - 1) D_a) of all that can follow.
+/// Follows a conversation with several systems, interleaved in any order, and computes the loss that remains possible:
+/// at each moment, the largest E[(P/Q)^a] = e^((a - 1) D_a) of all that can follow.
 ///
-/// What one system holds back depends on its own answers alone (L (32)); other systems' answers
-/// change nothing, so what is left is a product. And it is never overdrawn (L Lemma 5, Claim 3):
-/// over the answers to any query, the sum of p^a q^(1-a) times what is left afterwards is at most
-/// what was left before. So `weight` times `left` is, over b = 1, a supermartingale of the
-/// likelihood ratio's power, and its sum over any set of histories of which none continues another
-/// is at most what was left in the beginning: the product of the systems' own largest moments.
+/// The moment that a system reserves depends on its own answers alone (L (32)), so the remaining moment is a product
+/// over the systems. It is never overdrawn (L Lemma 5, Claim 3): over the answers to any query, the sum of p^a q^(1-a)
+/// times the remaining moment afterwards is at most the remaining moment before. So `weight` times `remaining` is, over
+/// b = 1, a supermartingale of the likelihood ratio's power. Its sum over any set of histories of which none continues
+/// another is at most `remaining` at the beginning: the product of the systems' largest moments.
 ///
 /// ```
 /// use counterpoint_numerics::fractions::Ratio;
@@ -23,61 +22,61 @@ use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 /// let system = System::from(&Pair::response(&three, &none)?);
 /// let systems = [system.clone(), system];
 /// let mut monitor = Monitor::new(&systems, 2)?;
-/// assert_eq!(monitor.left(), Some("49/9".parse()?));
+/// assert_eq!(monitor.remaining(), Some("49/9".parse()?));
 /// monitor.follow(1, Step { query: 0, answer: 0 })?;
-/// assert_eq!(monitor.left(), Some("7/3".parse()?));
+/// assert_eq!(monitor.remaining(), Some("7/3".parse()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Monitor<'a> {
-    parts: Vec<Part<'a>>,
+    parts: Vec<MonitoredSystem<'a>>,
     order: u32,
-    /// Of all answers so far, under b = 0 and b = 1.
+    /// The probabilities of all answers so far under b = 0 and b = 1.
     masses: [Ratio; 2],
 }
 
-/// A system, what its states hold back, and the state it is in.
+/// A system, the largest moments after each of its states, and its current state.
 #[derive(Clone, Debug)]
-struct Part<'a> {
+struct MonitoredSystem<'a> {
     system: &'a System,
     moments: Vec<Option<Ratio>>,
     state: usize,
 }
 
 impl<'a> Monitor<'a> {
-    /// A monitor of systems of which nothing has been asked yet, at a whole order.
+    /// A monitor of systems before the first query, at a whole order.
     ///
     /// # Errors
-    /// [`ExactError::Size`] unless there are 1 to 64 systems, the order is from 2 to 1000, and
-    /// the fractions can be held.
+    /// [`ExactError::Size`] unless there are 1 to 64 systems, the order is from 2 to 1000, and the fractions fit in
+    /// memory.
     pub fn new(systems: &'a [System], order: u32) -> Result<Self, ExactError> {
         fractions::check_size("systems", systems.len() as u128, (1, 64))?;
         let part = |system: &'a System| {
             let (moments, _) = system.moments(order)?;
-            Ok(Part { system, moments, state: 0 })
+            Ok(MonitoredSystem { system, moments, state: 0 })
         };
-        let parts: Result<Vec<Part<'a>>, ExactError> = systems.iter().map(part).collect();
+        let parts: Result<Vec<MonitoredSystem<'a>>, ExactError> =
+            systems.iter().map(part).collect();
         Ok(Self { parts: parts?, order, masses: [Ratio::ONE, Ratio::ONE] })
     }
 
-    /// The largest moment of what can still follow, against all adversaries and interleavings;
-    /// `None` where it is infinite.
+    /// The largest moment of all that can follow, against all adversaries and interleavings; `None` if it is infinite.
     #[must_use]
-    pub fn left(&self) -> Option<Ratio> {
+    pub fn remaining(&self) -> Option<Ratio> {
         let each = self.parts.iter().map(|part| part.moments[part.state].as_ref());
         each.into_iter().try_fold(Ratio::ONE, |product, moment| Some(product * moment?))
     }
 
-    /// P^a Q^(1-a) of the answers so far, given the queries; `None` where it is infinite.
+    /// P^a Q^(1-a) of the answers so far, given the queries; `None` if it is infinite.
     #[must_use]
     pub fn weight(&self) -> Option<Ratio> {
         factor(&self.masses, self.order)
     }
 
-    /// A query to one of the systems, and its answer.
+    /// Records a query to one of the systems, and its answer.
     ///
     /// # Errors
-    /// [`ExactError::Size`] if there is no such system, query or answer now.
+    /// [`ExactError::Size`] if there is no such system, query or answer at this state.
     pub fn follow(&mut self, which: usize, step: Step) -> Result<(), ExactError> {
         let is_there = |what: &'static str, asked: usize, count: usize| {
             fractions::check_size(what, count as u128, (asked as u128 + 1, MOST_STATES))

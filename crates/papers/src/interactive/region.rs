@@ -1,4 +1,4 @@
-//! What all adversaries together can reach, as one pair.
+//! The pair that is as bad as all adversaries of a system together.
 
 use super::System;
 use crate::pair::{Pair, cross};
@@ -8,16 +8,15 @@ use counterpoint_numerics::fractions::Ratio;
 type Curve = Vec<[Ratio; 2]>;
 
 impl System {
-    /// The pair whose profile is the largest that any adversary reaches, at every ratio and
-    /// in both directions. It dominates the view of every adversary.
+    /// The pair whose profile is the largest that any adversary reaches, at every ratio and in both directions. It
+    /// dominates the view of every adversary.
     ///
-    /// L (19) at all ratios at once: a transcript is one edge of a trade-off curve; answers
-    /// put their curves' edges in order, end to end; the choice among queries takes the
-    /// least concave curve above all of theirs.
+    /// The construction is L (19) at all ratios at once. A transcript is one edge of a trade-off curve; the edges of
+    /// all answers' curves are put in order, end to end; the choice among queries takes the least concave curve above
+    /// their curves.
     ///
-    /// Interactive systems run concurrently are dominated by the product of these pairs
-    /// (Vadhan and Zhang 2023), which is never worse than optimal composition of the
-    /// systems' (epsilon, delta) guarantees.
+    /// Interactive systems that run concurrently are dominated by the product of these pairs (Vadhan and Zhang 2023),
+    /// which is never worse than optimal composition of the systems' (epsilon, delta) guarantees.
     ///
     /// ```
     /// use counterpoint_numerics::fractions::Ratio;
@@ -52,7 +51,7 @@ impl System {
     }
 }
 
-/// Edges by falling ratio: end to end they are the sum of the curves they came from.
+/// Sorts edges by falling ratio: end to end they are the sum of their curves.
 fn in_order(edges: Vec<[Ratio; 2]>) -> Curve {
     let occurs = |[p, q]: &[Ratio; 2]| !(p.is_zero() && q.is_zero());
     let mut edges: Curve = edges.into_iter().filter(occurs).collect();
@@ -60,7 +59,7 @@ fn in_order(edges: Vec<[Ratio; 2]>) -> Curve {
     edges
 }
 
-/// The least concave curve above curves with the same ends (Andrew's monotone chain).
+/// Returns the least concave curve above curves with the same ends (Andrew's monotone chain).
 fn envelope(curves: &[Curve]) -> Curve {
     let mut corners: Vec<[Ratio; 2]> = curves.iter().flat_map(corners).collect();
     corners.sort_by(|[p, q], [other_p, other_q]| q.cmp(other_q).then(p.cmp(other_p)));
@@ -69,7 +68,7 @@ fn envelope(curves: &[Curve]) -> Curve {
     let mut edges: Curve = Vec::new();
     for corner in corners {
         let mut edge = minus(&corner, &last);
-        // A steeper edge after a flatter one, or one as steep: join the two.
+        // An edge that is at least as steep as the edge before it is joined to that edge.
         while let Some(before) = edges.pop_if(|before| cross(before, &edge) <= Ratio::ZERO) {
             edge = [before[0].clone() + &edge[0], before[1].clone() + &edge[1]];
         }
@@ -79,7 +78,7 @@ fn envelope(curves: &[Curve]) -> Curve {
     edges
 }
 
-/// A curve's corners, the start left out.
+/// The corners of a curve without its start.
 fn corners(curve: &Curve) -> Vec<[Ratio; 2]> {
     let step = |at: &mut [Ratio; 2], [p, q]: &[Ratio; 2]| {
         *at = [&at[0] + p, &at[1] + q];

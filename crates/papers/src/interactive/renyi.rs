@@ -1,51 +1,49 @@
 //! The largest Rényi divergence that an adversary reaches, and the adversary (L section 4.2).
 //!
-//! For a transcript (queries and answers) the moment E_Q[(P/Q)^a] is a sum of p^a q^(1-a), and
-//! p and q are products over the answers. So it factorises along the tree: at a state it is the
-//! sum, over the answers to the query that is made, of p^a q^(1-a) times the moment of what
-//! follows, and the best adversary makes, at each state, the query for which that is largest.
+//! For a transcript (queries and answers) the moment E_Q[(P/Q)^a] is a sum of p^a q^(1-a), and p and q are products
+//! over the answers. So the moment factorises along the tree: at a state it is the sum, over the answers to the query,
+//! of p^a q^(1-a) times the moment of the rest. The best adversary makes, at each state, the query for which this sum
+//! is largest.
 //!
-//! Deterministic adversaries are enough: if coins are tossed first, the moment of coins and
-//! transcript is the mean over the coins of deterministic adversaries' moments, no more than
-//! the largest; and hiding the coins only lowers it, since (P, Q) -> sum of P^a Q^(1-a) is
-//! jointly convex.
+//! Deterministic adversaries are enough. If coins are tossed first, the moment of coins and transcript is the mean over
+//! the coins of deterministic adversaries' moments, which is no more than the largest. Hiding the coins only lowers it,
+//! since (P, Q) -> sum of P^a Q^(1-a) is jointly convex.
 
 use super::attack::Adversary;
 use super::{Branch, System};
-use counterpoint::quantity::{Order, OutOfRange};
+use counterpoint::quantity::{Order, OutOfRangeError};
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 use counterpoint_numerics::{Dd, STEP, Wide};
 
-/// The largest order whose moments are enclosed: 2^29.
+/// The largest order whose moments are bracketed: 2^29.
 const MOST_ORDER: f64 = 536_870_912.0;
 /// The largest whole order whose moments are computed in fractions.
 const MOST_WHOLE_ORDER: u32 = 1_000;
 
-/// How well an adversary does, by a Rényi divergence of real order.
+/// The success of an adversary, measured by a Rényi divergence of real order.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RenyiAttack {
-    /// Encloses the largest D_a(b = 0 || b = 1); infinite if an answer is impossible under
-    /// b = 1 alone.
+    /// A bracket of the largest D_a(b = 0 || b = 1); infinite if an answer is impossible under b = 1 alone.
     pub divergence: Bracket,
-    /// Who reaches at least its lower end.
+    /// An adversary who reaches at least the lower end.
     pub adversary: Adversary,
 }
 
-/// How well an adversary does, by a moment of whole order, exactly.
+/// The success of an adversary, measured by a moment of whole order, exactly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MomentAttack {
-    /// The largest E[(P/Q)^a] over b = 1: e^((a - 1) D_a). `None` where it is infinite.
+    /// The largest E[(P/Q)^a] over b = 1, which is e^((a - 1) D_a); `None` if it is infinite.
     pub moment: Option<Ratio>,
-    /// Who reaches it.
+    /// An adversary who reaches the moment.
     pub adversary: Adversary,
 }
 
 impl System {
-    /// The adversary with the largest Rényi divergence D_a of b = 0 from b = 1, enclosed. For
-    /// the other direction attack [`System::swapped`].
+    /// Finds the adversary with the largest Rényi divergence D_a of b = 0 from b = 1, as a bracket. For the other
+    /// direction, attack [`System::swapped`].
     ///
     /// ```
     /// use counterpoint::quantity::Order;
@@ -64,22 +62,22 @@ impl System {
     /// ```
     ///
     /// # Errors
-    /// [`OutOfRange`] if the order is above 2^29.
-    pub fn renyi_attack(&self, order: Order) -> Result<RenyiAttack, OutOfRange> {
+    /// [`OutOfRangeError`] if the order is above 2^29.
+    pub fn renyi_attack(&self, order: Order) -> Result<RenyiAttack, OutOfRangeError> {
         let (value, legal) = (order.get(), "a number above 1, at most 2^29 for a system");
         if value > MOST_ORDER {
-            return Err(OutOfRange { quantity: "order", value, legal });
+            return Err(OutOfRangeError { quantity: "order", value, legal });
         }
         let t = value - 1.0;
         let (values, choices) = self.backwards(
-            Some(Enclosed::ONE),
+            Some(MomentBounds::ONE),
             |query, values| enclosed_sum(query, values, t),
             |best, new| {
                 larger_of(best, new, |best, new| {
                     let upper = if new.upper > best.upper { new.upper } else { best.upper };
                     let is_new = new.lower > best.lower;
                     let lower = if is_new { new.lower } else { best.lower };
-                    (Enclosed { lower, upper }, is_new)
+                    (MomentBounds { lower, upper }, is_new)
                 })
             },
         );
@@ -92,14 +90,14 @@ impl System {
     /// the system is (order, divergence)-Rényi close (L Definition 3).
     ///
     /// # Errors
-    /// [`OutOfRange`] if the order is above 2^29.
-    pub fn divergence(&self, order: Order) -> Result<Bracket, OutOfRange> {
+    /// [`OutOfRangeError`] if the order is above 2^29.
+    pub fn divergence(&self, order: Order) -> Result<Bracket, OutOfRangeError> {
         let zero = self.renyi_attack(order)?.divergence;
         let one = self.swapped().renyi_attack(order)?.divergence;
         Ok(Bracket { lower: zero.lower.max(one.lower), upper: zero.upper.max(one.upper) })
     }
 
-    /// The adversary with the largest moment of a whole order, exactly; b = 0 over b = 1.
+    /// Finds the adversary with the largest moment of a whole order of b = 0 over b = 1, exactly.
     ///
     /// ```
     /// use counterpoint_numerics::fractions::Ratio;
@@ -114,13 +112,13 @@ impl System {
     /// ```
     ///
     /// # Errors
-    /// [`ExactError::Size`] unless the order is from 2 to 1000 and the fractions can be held.
+    /// [`ExactError::Size`] unless the order is from 2 to 1000 and the fractions fit in memory.
     pub fn moment_attack(&self, order: u32) -> Result<MomentAttack, ExactError> {
         let (mut values, choices) = self.moments(order)?;
         Ok(MomentAttack { moment: values.swap_remove(0), adversary: Adversary { choices } })
     }
 
-    /// The largest moment of what can follow each state, and the query that reaches it.
+    /// Returns for each state the largest moment of the rest, and the query that reaches it.
     pub(super) fn moments(
         &self,
         order: u32,
@@ -135,8 +133,8 @@ impl System {
         ))
     }
 
-    /// At least as many bits as the denominators of all states' moments have: along answers
-    /// they add up, and of the queries one is kept.
+    /// Returns at least as many bits as the denominators of all states' moments have: those of the answers add up, and
+    /// one query is kept.
     fn moment_bits(&self, order: u32) -> u128 {
         let long = |value: &Ratio| fractions::bits_of(value) as u128 * u128::from(order);
         let (sizes, _) = self.backwards(
@@ -151,9 +149,9 @@ impl System {
         sizes.into_iter().fold(0, u128::saturating_add)
     }
 
-    /// A value for each state, from the last to the first: `over` where the interaction is
-    /// over, else the best over the queries, with the first query that reaches it. `better`
-    /// keeps the better of two, and says whether it is the second.
+    /// Computes a value for each state, from the last to the first: `over` if the interaction is over, else the best
+    /// value over the queries, with the first query that reaches it. `better` returns the better of two values, and
+    /// true if it is the second.
     fn backwards<V: Clone>(
         &self,
         over: V,
@@ -176,12 +174,12 @@ impl System {
     }
 }
 
-/// The larger of two, and whether it is the second.
+/// Returns the larger of two values, and true if it is the second.
 fn larger<V: PartialOrd>(best: V, new: V) -> (V, bool) {
     if new > best { (new, true) } else { (best, false) }
 }
 
-/// The same where nothing is larger than what is infinite.
+/// Returns the larger of two values, and true if it is the second; `None` is infinite.
 fn larger_of<V>(
     best: Option<V>,
     new: Option<V>,
@@ -196,7 +194,7 @@ fn larger_of<V>(
     }
 }
 
-/// p^a q^(1-a); `None` where it is infinite.
+/// p^a q^(1-a); `None` if it is infinite.
 pub(super) fn factor([p, q]: &[Ratio; 2], order: u32) -> Option<Ratio> {
     let power = order as isize;
     match (p.is_zero(), q.is_zero()) {
@@ -206,8 +204,8 @@ pub(super) fn factor([p, q]: &[Ratio; 2], order: u32) -> Option<Ratio> {
     }
 }
 
-/// The sum over answers of p^a q^(1-a) times what follows. An answer that never comes under
-/// b = 0 adds nothing, whatever follows it.
+/// The sum over answers of p^a q^(1-a) times the moment of the rest. An answer that is impossible under b = 0 adds
+/// nothing.
 fn moment_sum(query: &[Branch], values: &[Option<Ratio>], order: u32) -> Option<Ratio> {
     let mut sum = Ratio::ZERO;
     for branch in query {
@@ -219,45 +217,45 @@ fn moment_sum(query: &[Branch], values: &[Option<Ratio>], order: u32) -> Option<
     Some(sum)
 }
 
-/// A finite moment between two numbers.
+/// Bounds on a finite moment.
 #[derive(Clone, Copy)]
-struct Enclosed {
+struct MomentBounds {
     lower: Wide,
     upper: Wide,
 }
 
-impl Enclosed {
+impl MomentBounds {
     const ZERO: Self = Self { lower: Wide::ZERO, upper: Wide::ZERO };
     const ONE: Self = Self { lower: Wide::ONE, upper: Wide::ONE };
 
-    /// Both ends moved outward by a share of them.
+    /// Moves both ends outward by a share of them.
     fn widened(self, share: f64) -> Self {
         let by = |sign: f64| Wide::from(Dd::sum(1.0, sign * share));
         Self { lower: self.lower * by(-1.0), upper: self.upper * by(1.0) }
     }
 
-    /// This and a number times that: two operations.
+    /// Adds a number times another moment, in two operations.
     fn plus(self, factor: Wide, then: Self) -> Self {
         Self { lower: self.lower + factor * then.lower, upper: self.upper + factor * then.upper }
     }
 
-    /// ln of it over t, not below zero (D_a >= 0).
+    /// The logarithm of the moment over t, not below zero (D_a >= 0).
     fn divergence(self, t: f64) -> Bracket {
         let end = |moment: Wide, sign: f64| {
             let ln = moment.ln();
-            // Of the logarithm, the sum and the quotient.
+            // The error of the logarithm, the sum and the quotient.
             let error = 4.0 * STEP * (1.0 + ln.hi.abs());
             (ln + Dd::from(sign * error)) / t
         };
-        // A step outward is more than the rest of the quotient's error.
+        // One step outward is more than the rest of the quotient's error.
         let lower = end(self.lower, -1.0).lower().next_down().max(0.0);
         Bracket { lower, upper: end(self.upper, 1.0).upper().next_up().max(0.0) }
     }
 }
 
-/// As [`moment_sum`], for a real order 1 + t: the sum of p e^(t ln(p/q)) times what follows.
-fn enclosed_sum(query: &[Branch], values: &[Option<Enclosed>], t: f64) -> Option<Enclosed> {
-    let mut sum = Enclosed::ZERO;
+/// Computes [`moment_sum`] for a real order 1 + t: the sum of p e^(t ln(p/q)) times the moment of the rest.
+fn enclosed_sum(query: &[Branch], values: &[Option<MomentBounds>], t: f64) -> Option<MomentBounds> {
+    let mut sum = MomentBounds::ZERO;
     for Branch { probabilities: [p, q], next } in query {
         if p.is_zero() {
             continue;
@@ -265,13 +263,13 @@ fn enclosed_sum(query: &[Branch], values: &[Option<Enclosed>], t: f64) -> Option
         if q.is_zero() {
             return None;
         }
-        let ln = fractions::wide(&(p / q)).ln();
-        // The exponent's absolute error is the exponential's relative one; and two conversions,
-        // an exponential, three products and a sum.
+        let ln = fractions::to_wide(&(p / q)).ln();
+        // The absolute error of the exponent is the relative error of the exponential. To it come the errors of two
+        // conversions, an exponential, three products and a sum.
         let share = 4.0 * STEP * t * (1.0 + ln.hi.abs()) + 8.0 * STEP;
-        let factor = fractions::wide(p) * Wide::exp(ln * t);
+        let factor = fractions::to_wide(p) * Wide::exp(ln * t);
         sum = sum.plus(factor, values[*next]?.widened(share));
     }
-    // What sums and comparisons of ends may be off.
+    // The errors of the sums and of the comparisons of ends.
     Some(sum.widened((query.len() as f64 + 4.0) * STEP))
 }

@@ -1,33 +1,33 @@
-//! Lyu's Theorem 3 run forwards: systems are played by what has seen nothing but randomized responses.
+//! Lyu's Theorem 3 as a program: a simulator answers for systems by randomized responses alone.
 //!
-//! The outcome of a system's response says who answers for it, to the end: E^0 after b = 0's leak, N^0 after +epsilon,
-//! N^1 after -epsilon, E^1 after b = 1's leak. Queries come in any order, to any of the systems; none of those who
-//! answer knows the bit, or the other systems.
+//! The outcome of a system's response decides which system answers in its place, to the end: E^0 after b = 0's leak,
+//! N^0 after +epsilon, N^1 after -epsilon, E^1 after b = 1's leak. Queries come in any order, to any of the systems.
+//! The four answering systems know neither the bit nor the other systems.
 
 use super::{Branch, DecomposeError, Decomposition, System, decompose};
 use crate::pair::{Pair, draw};
 use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 
-/// The most histories that are looked at one by one.
+/// The largest number of histories that are enumerated.
 const MOST_HISTORIES: u128 = 100_000;
 
-/// Systems that are run concurrently, and who answers in their place.
+/// Systems that run concurrently, with the decompositions that answer in their place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Simulator {
     systems: Vec<System>,
     parts: Vec<Decomposition>,
 }
 
-/// Why there is none.
+/// The reason why there is no simulator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SimulatorError {
-    /// A system has not the guarantee that is claimed.
+    /// A system does not have the claimed guarantee.
     #[error("system {}: {error}", .system + 1)]
     System {
-        /// Which, counted from 0.
+        /// The number of the system, from 0.
         system: usize,
-        /// Why.
+        /// The reason.
         error: DecomposeError,
     },
     /// There are no systems, or too many.
@@ -35,44 +35,45 @@ pub enum SimulatorError {
     Input(#[from] ExactError),
 }
 
-/// A query to one of the systems, and its answer; all counted from 0.
+/// A query to one of the systems, and its answer, all counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Turn {
-    /// Which of the systems.
+    /// The number of the system.
     pub system: usize,
-    /// Which of its queries.
+    /// The number of the query.
     pub query: usize,
-    /// Which of the answers.
+    /// The number of the answer.
     pub answer: usize,
 }
 
 /// A transcript of an adversary with its probabilities under b = 0 and b = 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Said {
-    /// What was asked and answered.
+pub struct TranscriptLaw {
+    /// The queries and answers.
     pub turns: Vec<Turn>,
-    /// With the simulator, over its responses.
+    /// The probabilities with the simulator, over its responses.
     pub simulated: [Ratio; 2],
-    /// With the systems themselves.
+    /// The probabilities with the systems themselves.
     pub real: [Ratio; 2],
 }
 
-/// An answer after a history, with its probabilities there.
+/// An answer after a history, with its probabilities given that history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Voiced {
-    /// What was said before, to this system.
+pub struct AnswerVoices {
+    /// The queries to this system and its answers before.
     pub history: Vec<Turn>,
     /// The query, and this answer.
     pub step: Turn,
-    /// By E^0, N^0, N^1 and E^1: those who answer after the outcomes 0 to 3 of the response.
+    /// The probabilities under E^0, N^0, N^1 and E^1, which answer after the outcomes 0 to 3 of the response.
     pub voices: [Ratio; 4],
-    /// By the system itself, under b = 0 and b = 1.
+    /// The probabilities under the system itself, for b = 0 and b = 1.
     pub real: [Ratio; 2],
 }
 
-/// Who asks: from what was said and the number of queries each system takes now, the system and the query, or the end.
+/// An adversary: from the turns so far and the number of queries that each system answers now, it chooses a system and
+/// a query, or ends.
 type Asker<'a> = dyn FnMut(&[Turn], &[usize]) -> Option<(usize, usize)> + 'a;
 
 impl Simulator {
@@ -98,7 +99,7 @@ impl Simulator {
     /// ```
     ///
     /// # Errors
-    /// [`SimulatorError::System`] with an adversary for the first system that is not that private.
+    /// [`SimulatorError::System`] with an adversary for the first system that does not have its guarantee.
     pub fn new(claims: Vec<(System, (Ratio, Ratio))>) -> Result<Self, SimulatorError> {
         fractions::check_size("systems", claims.len() as u128, (1, 64))?;
         let (mut systems, mut parts) = (Vec::new(), Vec::new());
@@ -116,25 +117,25 @@ impl Simulator {
         &self.parts
     }
 
-    /// Whether every decomposition makes up its system, exactly.
+    /// True if every decomposition reproduces its system, exactly.
     #[must_use]
-    pub fn makes_up(&self) -> bool {
-        self.systems.iter().zip(&self.parts).all(|(system, parts)| parts.makes_up(system))
+    pub fn reproduces(&self) -> bool {
+        self.systems.iter().zip(&self.parts).all(|(system, parts)| parts.reproduces(system))
     }
 
-    /// The systems' responses, in their order.
+    /// The responses of the systems, in their order.
     ///
     /// # Errors
-    /// None that could happen: guarantees were checked.
+    /// None in practice: the guarantees were checked.
     pub fn responses(&self) -> Result<Vec<Pair>, ExactError> {
         self.parts.iter().map(|parts| Pair::response(&parts.ratio, &parts.delta)).collect()
     }
 
-    /// A conversation, after these outcomes of the systems' responses: 0 to 3 each, in the order of
+    /// Begins a conversation after these outcomes of the systems' responses, each from 0 to 3 in the order of
     /// [`Pair::response`].
     ///
     /// # Errors
-    /// [`ExactError::Size`] unless there is one for each system, from 0 to 3.
+    /// [`ExactError::Size`] unless there is an outcome for each system, from 0 to 3.
     pub fn begin(&self, responses: &[usize]) -> Result<Conversation<'_>, ExactError> {
         let systems = self.systems.len() as u128;
         fractions::check_size("responses", responses.len() as u128, (systems, systems))?;
@@ -145,7 +146,7 @@ impl Simulator {
         Ok(Conversation { simulator: self, responses: responses.to_vec(), states, turns: vec![] })
     }
 
-    /// A query's answers at a state: with their probabilities by who answers, and as they truly are.
+    /// Returns a query's answers at a state, with their probabilities by answering system, and under the system itself.
     fn answers(&self, system: usize, state: usize, query: usize) -> Option<Vec<Chances>> {
         let branches = |system: &System| -> Option<Vec<Branch>> {
             system.states.get(state)?.queries.get(query).cloned()
@@ -161,11 +162,12 @@ impl Simulator {
         Some(all.map(chances).collect())
     }
 
-    /// Who answers what: every answer that a system may give, after every history, the histories in their order.
+    /// Returns every answer of a system after every history, with its probabilities by answering system, the histories
+    /// in their order.
     ///
     /// # Errors
     /// [`ExactError::Size`] if there are more than a hundred thousand, or no such system.
-    pub fn voices(&self, system: usize) -> Result<Vec<Voiced>, ExactError> {
+    pub fn voices(&self, system: usize) -> Result<Vec<AnswerVoices>, ExactError> {
         let last = self.systems.len() as u128 - 1;
         fractions::check_size("the system is", system as u128, (0, last))?;
         let (mut found, mut open) = (Vec::new(), vec![(Vec::new(), 0)]);
@@ -176,7 +178,7 @@ impl Simulator {
                     let step = Turn { system, query, answer };
                     let Chances { voices, real, next: to } = chances;
                     next.push((history.iter().copied().chain([step]).collect(), to));
-                    found.push(Voiced { history: history.clone(), step, voices, real });
+                    found.push(AnswerVoices { history: history.clone(), step, voices, real });
                 }
                 query += 1;
             }
@@ -186,7 +188,7 @@ impl Simulator {
         Ok(found)
     }
 
-    /// How many queries each system takes.
+    /// The number of queries that each system answers in these states.
     fn open(&self, states: &[usize]) -> Vec<usize> {
         let queries = |(system, &state): (&System, &usize)| {
             system.states.get(state).map_or(0, |state| state.queries.len())
@@ -194,12 +196,12 @@ impl Simulator {
         self.systems.iter().zip(states).map(queries).collect()
     }
 
-    /// The transcripts of an adversary, who may interleave the systems as it likes, with their probabilities through the
-    /// simulator and with the systems themselves.
+    /// Returns the transcripts of an adversary, who may interleave the systems in any order, with their probabilities
+    /// under the simulator and under the systems themselves.
     ///
     /// # Errors
     /// [`ExactError::Size`] if there are more than a hundred thousand.
-    pub fn law(&self, asker: &mut Asker<'_>) -> Result<Vec<Said>, ExactError> {
+    pub fn law(&self, asker: &mut Asker<'_>) -> Result<Vec<TranscriptLaw>, ExactError> {
         let responses = self.responses()?;
         let (mut found, mut open) = (Vec::new(), vec![History::start(self)]);
         while let Some(history) = open.pop() {
@@ -214,9 +216,9 @@ impl Simulator {
         Ok(found)
     }
 
-    /// Compares both laws at every interleaved history: how many there are, or `None` if they differ at one. A
-    /// transcript's probability is that of its answers times that of the adversary's queries (L (16)): then they agree
-    /// for all adversaries.
+    /// Compares both laws at every interleaved history. Returns the number of histories, or `None` if the laws differ
+    /// at one. The probability of a transcript is that of its answers times that of the adversary's queries (L (16)),
+    /// so the laws then agree for all adversaries.
     ///
     /// # Errors
     /// [`ExactError::Size`] if there are more than a hundred thousand.
@@ -240,14 +242,15 @@ impl Simulator {
     }
 }
 
-/// An answer's probabilities after what came before: by who answers, and as they are under b = 0 and b = 1.
+/// The probabilities of an answer after a history: by answering system, and under the system itself for b = 0 and b =
+/// 1.
 struct Chances {
     voices: [Ratio; 4],
     real: [Ratio; 2],
     next: usize,
 }
 
-/// What was said, and each system's part in its probability.
+/// A history, and each system's factor of its probability.
 #[derive(Clone)]
 struct History {
     turns: Vec<Turn>,
@@ -267,7 +270,7 @@ impl History {
         }
     }
 
-    /// The histories after a query, one for each answer.
+    /// Returns the histories after a query, one for each answer.
     fn after(&self, simulator: &Simulator, system: usize, query: usize) -> Option<Vec<Self>> {
         let answers = simulator.answers(system, *self.states.get(system)?, query)?;
         let one = |(answer, chances): (usize, Chances)| {
@@ -283,8 +286,8 @@ impl History {
         Some(answers.into_iter().enumerate().map(one).collect())
     }
 
-    /// Responses are drawn independently, so that the systems' parts multiply.
-    fn said(&self, responses: &[Pair]) -> Said {
+    /// The responses are independent, so the systems' factors are multiplied.
+    fn said(&self, responses: &[Pair]) -> TranscriptLaw {
         let simulated = [0, 1].map(|b: usize| {
             let parts = self.voices.iter().zip(responses).map(|(voices, response)| {
                 let terms = response.outcomes().iter().zip(voices).map(|(mass, v)| &mass[b] * v);
@@ -294,7 +297,7 @@ impl History {
         });
         let real = [0, 1]
             .map(|b: usize| self.real.iter().fold(Ratio::ONE, |product, part| product * &part[b]));
-        Said { turns: self.turns.clone(), simulated, real }
+        TranscriptLaw { turns: self.turns.clone(), simulated, real }
     }
 }
 
@@ -308,19 +311,19 @@ pub struct Conversation<'a> {
 }
 
 impl Conversation<'_> {
-    /// What was said so far.
+    /// The queries and answers so far.
     #[must_use]
     pub fn turns(&self) -> &[Turn] {
         &self.turns
     }
 
-    /// How many queries each system takes now; none where it is over.
+    /// The number of queries that each system answers now; 0 if it is over.
     #[must_use]
     pub fn open(&self) -> Vec<usize> {
         self.simulator.open(&self.states)
     }
 
-    /// The probabilities of the answers to a query, given who answers; `None` if there is no such query.
+    /// The probabilities of the answers to a query, given the response; `None` if there is no such query.
     #[must_use]
     pub fn chances(&self, system: usize, query: usize) -> Option<Vec<Ratio>> {
         let (state, response) = (*self.states.get(system)?, *self.responses.get(system)?);

@@ -1,67 +1,67 @@
-//! Maps compose: the map that makes a whole adaptive composition of leaky randomized responses (MV Theorem 3.5, S Claim
-//! 3.3), run forwards.
+//! The composed map: it simulates a whole adaptive composition by leaky randomized responses (MV Theorem 3.5, S Claim
+//! 3.3).
 //!
-//! Guarantees are fixed up front, one for each stage; the mechanism that is run at a stage is chosen by what came before.
-//! Each has MV Lemma 3.2's map from its stage's response. The composed map takes the responses one by one: the outcomes so
-//! far say which mechanism is next, and so whose map the next response goes through.
+//! Guarantees are fixed in advance, one for each stage; the mechanism that runs at a stage depends on the outcomes so
+//! far. Each mechanism has the map of MV Lemma 3.2 from its stage's response. The composed map takes the responses one
+//! by one: the outcomes so far determine the next mechanism, and so the map that the next response goes through.
 
 use super::{Breach, Map, MapError, Pair, breach, from_response};
 use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 
-/// The most stages there may be.
+/// The largest number of stages.
 const MOST_STAGES: u128 = 1000;
-/// The most transcripts that are listed.
+/// The largest number of transcripts that are listed.
 const MOST_TRANSCRIPTS: u128 = 250_000;
 
-/// One stage: its guarantee, and the mechanisms that may be run at it, all of which are claimed to have it.
+/// A stage: its guarantee, and the mechanisms that may run at it, which are all claimed to have the guarantee.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stage {
     /// The guarantee's likelihood ratio, e^epsilon.
     pub ratio: Ratio,
-    /// Its delta.
+    /// The guarantee's delta.
     pub delta: Ratio,
-    /// The mechanisms; at the first stage one.
+    /// The mechanisms; the first stage has one.
     pub mechanisms: Vec<Mechanism>,
 }
 
-/// A finite mechanism on two neighbouring data sets, and what is run after each of its outcomes.
+/// A finite mechanism on two neighbouring data sets, and the mechanism that follows each of its outcomes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mechanism {
-    /// The outcomes' probabilities.
+    /// The probabilities of the outcomes.
     pub pair: Pair,
-    /// For each outcome the mechanism of the next stage, counted from 0; empty at the last stage, or where the next
-    /// has only one.
+    /// For each outcome the mechanism of the next stage, counted from 0; empty at the last stage, or if the next stage
+    /// has one mechanism.
     pub then: Vec<usize>,
 }
 
 impl Stage {
-    /// A stage at which the same mechanism is run, whatever came before.
+    /// A stage with one mechanism, which runs after all outcomes.
     #[must_use]
-    pub fn of(pair: Pair, ratio: Ratio, delta: Ratio) -> Self {
+    pub fn single(pair: Pair, ratio: Ratio, delta: Ratio) -> Self {
         Self { ratio, delta, mechanisms: vec![Mechanism { pair, then: Vec::new() }] }
     }
 }
 
-/// Why there is no composed map.
+/// The reason why there is no composed map.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ComposeError {
-    /// A mechanism has not the guarantee that is claimed.
+    /// A mechanism does not have the claimed guarantee.
     #[error("stage {}, mechanism {}: {breach}", .stage + 1, .mechanism + 1)]
     Refuted {
-        /// The stage, counted from 0.
+        /// The number of the stage, from 0.
         stage: usize,
-        /// The mechanism, counted from 0.
+        /// The number of the mechanism, from 0.
         mechanism: usize,
-        /// The event that refutes it.
+        /// The event that refutes the claim.
         breach: Box<Breach>,
     },
-    /// Something of a stage is not legal.
+    /// A stage is not legal.
     #[error("stage {}: {error}", .stage + 1)]
     Stage {
-        /// The stage, counted from 0.
+        /// The number of the stage, from 0.
         stage: usize,
-        /// What.
+        /// The reason.
         error: MapError,
     },
     /// There are no stages, or too many.
@@ -69,11 +69,11 @@ pub enum ComposeError {
     Input(#[from] ExactError),
 }
 
-/// A composition with its maps: made by [`compose`].
+/// The stages of a composition with their maps, made by [`compose`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Composed {
+pub struct ComposedMaps {
     stages: Vec<Stage>,
-    /// For each stage, for each of its mechanisms.
+    /// The maps of each stage's mechanisms.
     maps: Vec<Vec<Map>>,
 }
 
@@ -81,13 +81,13 @@ pub struct Composed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Transcripts {
-    /// The outcomes of each, stage by stage; in lexicographic order.
+    /// The outcomes of each transcript, stage by stage, in lexicographic order.
     pub outcomes: Vec<Vec<usize>>,
-    /// Their probabilities, in the same order.
+    /// The probabilities of the transcripts, in the same order.
     pub pair: Pair,
 }
 
-/// Finds the map of every mechanism.
+/// Computes the map of every mechanism.
 ///
 /// ```
 /// use counterpoint_numerics::fractions::Ratio;
@@ -113,9 +113,9 @@ pub struct Transcripts {
 /// ```
 ///
 /// # Errors
-/// [`ComposeError::Refuted`] with an event if a mechanism has not its stage's guarantee; the others name what is not
-/// legal.
-pub fn compose(stages: Vec<Stage>) -> Result<Composed, ComposeError> {
+/// [`ComposeError::Refuted`] with an event if a mechanism does not have its stage's guarantee; other errors name the
+/// part that is not legal.
+pub fn compose(stages: Vec<Stage>) -> Result<ComposedMaps, ComposeError> {
     fractions::check_size("stages", stages.len() as u128, (1, MOST_STAGES))?;
     let mut maps = Vec::with_capacity(stages.len());
     for (at, stage) in stages.iter().enumerate() {
@@ -126,10 +126,10 @@ pub fn compose(stages: Vec<Stage>) -> Result<Composed, ComposeError> {
         let each = each.map(|(which, mechanism)| one(stage, mechanism, (at, which)));
         maps.push(each.collect::<Result<Vec<_>, _>>()?);
     }
-    Ok(Composed { stages, maps })
+    Ok(ComposedMaps { stages, maps })
 }
 
-/// Refuses what leads nowhere.
+/// Refuses a stage whose outcomes lead to mechanisms that do not exist.
 fn check(stage: &Stage, first: bool, next: usize) -> Result<(), ExactError> {
     let most = if first { 1 } else { MOST_TRANSCRIPTS };
     fractions::check_size("mechanisms", stage.mechanisms.len() as u128, (1, most))?;
@@ -162,24 +162,24 @@ fn one(
     })
 }
 
-/// Where a run of the composition is: the next stage, and its mechanism.
-type State = (usize, usize);
+/// The position of a run: the next stage, and its mechanism.
+type StagePosition = (usize, usize);
 
-impl Composed {
+impl ComposedMaps {
     /// The stages.
     #[must_use]
     pub fn stages(&self) -> &[Stage] {
         &self.stages
     }
 
-    /// For each stage the maps of its mechanisms, from its response's four outcomes.
+    /// The maps of each stage's mechanisms, from the four outcomes of the stage's response.
     #[must_use]
     pub fn maps(&self) -> &[Vec<Map>] {
         &self.maps
     }
 
-    /// Whether every map carries its stage's response onto its mechanism, exactly. Then the composed map carries the
-    /// responses onto the transcripts, stage by stage, however many they are.
+    /// True if every map carries its stage's response onto its mechanism, exactly. Then the composed map carries the
+    /// responses onto the transcripts, stage by stage, however many there are.
     #[must_use]
     pub fn carries(&self) -> bool {
         self.stages.iter().zip(&self.maps).all(|(stage, maps)| {
@@ -191,10 +191,10 @@ impl Composed {
         })
     }
 
-    /// The responses of all stages together: outcomes of the first vary slowest.
+    /// The responses of all stages together; the outcomes of the first stage vary slowest.
     ///
     /// # Errors
-    /// [`ExactError::Size`] if they are more than a million.
+    /// [`ExactError::Size`] if there are more than a million.
     pub fn responses(&self) -> Result<Pair, ExactError> {
         let one = Pair::of_outcomes(vec![[Ratio::ONE, Ratio::ONE]]);
         self.stages
@@ -202,14 +202,14 @@ impl Composed {
             .try_fold(one, |all, stage| all.product(&Pair::response(&stage.ratio, &stage.delta)?))
     }
 
-    /// The state after an outcome.
-    fn after(&self, (at, which): State, outcome: usize) -> State {
+    /// The position after an outcome.
+    fn after(&self, (at, which): StagePosition, outcome: usize) -> StagePosition {
         let mechanism = self.stages.get(at).and_then(|stage| stage.mechanisms.get(which));
         let then = mechanism.and_then(|mechanism| mechanism.then.get(outcome));
         (at + 1, then.copied().unwrap_or(0))
     }
 
-    /// How many transcripts there are.
+    /// The number of transcripts.
     #[must_use]
     pub fn count(&self) -> u128 {
         let mut counts: Vec<u128> = Vec::new();
@@ -228,7 +228,7 @@ impl Composed {
     /// All transcripts.
     ///
     /// # Errors
-    /// [`ExactError::Size`] if they are more than a quarter of a million, or too long.
+    /// [`ExactError::Size`] if there are more than a quarter of a million, or their numbers are too long.
     pub fn transcripts(&self) -> Result<Transcripts, ExactError> {
         let count = self.count();
         fractions::check_size("transcripts", count, (1, MOST_TRANSCRIPTS))?;
@@ -247,15 +247,15 @@ impl Composed {
         Ok(Transcripts { outcomes, pair: Pair::of_outcomes(pair) })
     }
 
-    fn mechanism(&self, (at, which): State) -> Option<&Mechanism> {
+    fn mechanism(&self, (at, which): StagePosition) -> Option<&Mechanism> {
         self.stages.get(at)?.mechanisms.get(which)
     }
 
-    /// Every transcript, with something that each outcome on the way changes.
+    /// Returns every transcript with a value that each outcome on the way changes.
     fn runs<T>(
         &self,
-        start: (Vec<usize>, State, T),
-        step: impl Fn(State, &T, usize) -> Option<T>,
+        start: (Vec<usize>, StagePosition, T),
+        step: impl Fn(StagePosition, &T, usize) -> Option<T>,
     ) -> Vec<(Vec<usize>, T)> {
         let (mut found, mut open) = (Vec::new(), vec![start]);
         while let Some((outcomes, state, value)) = open.pop() {
@@ -273,11 +273,11 @@ impl Composed {
         found
     }
 
-    /// The whole map: from the responses of all stages together to the transcripts, both in their order.
+    /// The map from the responses of all stages together to the transcripts, both in their order.
     ///
     /// # Errors
-    /// [`ExactError::Size`] if it has more than a quarter of a million entries, or too long ones. Sampling needs no
-    /// such map.
+    /// [`ExactError::Size`] if it has more than a quarter of a million entries, or entries that are too long. Sampling
+    /// does not need this map.
     pub fn map(&self) -> Result<Map, ExactError> {
         let stages = u32::try_from(self.stages.len()).unwrap_or(u32::MAX);
         let inputs = 4_u128.checked_pow(stages).unwrap_or(u128::MAX);
@@ -297,14 +297,14 @@ impl Composed {
         Ok(Map::of_rows((0..inputs).map(row).collect()))
     }
 
-    /// What a response becomes at a state.
-    fn row(&self, (at, which): State, response: usize) -> Option<&Vec<Ratio>> {
+    /// The probabilities of the outcomes after a response at a position.
+    fn row(&self, (at, which): StagePosition, response: usize) -> Option<&Vec<Ratio>> {
         self.maps.get(at)?.get(which)?.rows().get(response)
     }
 
-    /// Draws a transcript from nothing but the outcomes of the stages' responses, 0 to 3 each in the order of
-    /// [`Pair::response`], and fair words. If the responses are drawn for one of the data sets, the transcript has the
-    /// law it has on that data set.
+    /// Draws a transcript from the outcomes of the stages' responses alone, each from 0 to 3 in the order of
+    /// [`Pair::response`], and fair words. If the responses are drawn for one of the data sets, the transcript has its
+    /// law on that data set.
     ///
     /// # Errors
     /// [`ExactError::Size`] unless there is a response for each stage, from 0 to 3.

@@ -1,12 +1,13 @@
-//! Drawing from probabilities that are fractions, with words that somebody else draws.
+//! Drawing with probabilities that are fractions, from random words of the caller.
 
 use counterpoint_numerics::fractions::Ratio;
 
-/// After so many words the place is taken that the number's first bits are in: a chance in 2^4096.
+/// The number of words after which the interval of the bits so far decides: a chance in 2^4096.
 const MOST_WORDS: usize = 64;
 
-/// Which of a list of probabilities a uniform number between 0 and 1 falls to. Its bits come in words, as many as it
-/// takes to tell: one is nearly always enough. With fair words the places have these very probabilities.
+/// Returns the index of the interval that contains a uniform number, where the intervals divide 0 to 1 by a list of
+/// probabilities. The number's bits come in words, as many as are needed to decide; one is nearly always enough. With
+/// fair words the indices have exactly these probabilities.
 ///
 /// ```
 /// use counterpoint_papers::pair::draw;
@@ -32,7 +33,7 @@ pub fn draw(row: &[Ratio], words: &mut dyn FnMut() -> u64) -> usize {
     place
 }
 
-/// The place that a number is in, and where that ends.
+/// Returns the index of the interval that contains a number, and the interval's end.
 fn at(row: &[Ratio], number: &Ratio) -> (usize, Ratio) {
     let mut end = Ratio::ZERO;
     for (place, probability) in row.iter().enumerate() {

@@ -1,32 +1,33 @@
-//! The events of MV Lemma 3.3: what of a pair is within a factor, and what is cut away.
+//! The events of MV Lemma 3.3: the parts of a pair that are within a factor of each other, and the parts that are cut
+//! away.
 
 use super::{MapError, Pair, Violation};
 use counterpoint_numerics::fractions::{self, Ratio};
 
-/// Events E = E(X) and F = F(Y), both of probability 1 - delta, given which X and Y are within a factor
-/// x = e^epsilon of each other: an (epsilon, delta) guarantee is an (epsilon, 0) guarantee but for them.
+/// Events E = E(X) and F = F(Y), both of probability 1 - delta, given which X and Y are within a factor x = e^epsilon of each other:
+/// given these events, an (epsilon, delta) guarantee is an (epsilon, 0) guarantee.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Events {
     /// The likelihood ratio x = e^epsilon.
     pub ratio: Ratio,
-    /// The probability of neither event.
+    /// The probability of the complement of each event.
     pub delta: Ratio,
-    /// MV's alpha and beta: by how much S is too likely under X, and T under Y.
+    /// MV's alpha and beta: the excess of the probability of S under X, and of T under Y.
     pub excess: [Ratio; 2],
-    /// Of each outcome.
-    pub outcomes: Vec<Part>,
+    /// The masses of each outcome.
+    pub outcomes: Vec<EventOutcome>,
 }
 
-/// An outcome's part in the events.
+/// The masses of an outcome, with and without the events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Part {
-    /// Its probabilities, under X and under Y.
+pub struct EventOutcome {
+    /// The probabilities of the outcome under X and under Y.
     pub masses: [Ratio; 2],
-    /// MV's e and f: the probabilities that it happens and so does E, or F.
+    /// MV's e and f: the probabilities of the outcome together with E, and together with F.
     pub kept: [Ratio; 2],
-    /// Which of MV's sets it is in.
+    /// The one of MV's sets that contains the outcome.
     pub side: Side,
 }
 
@@ -41,30 +42,30 @@ pub enum Side {
     Between,
 }
 
-/// An event that is more likely than a guarantee allows, which refutes it.
+/// An event that refutes a guarantee: it is more likely than the guarantee allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Breach {
-    /// The likelihood ratio of the claim, e^epsilon.
+    /// The claimed likelihood ratio, e^epsilon.
     pub ratio: Ratio,
-    /// The delta of the claim.
+    /// The claimed delta.
     pub delta: Ratio,
-    /// Under which of the two distributions the event is too likely: 0 or 1.
+    /// The distribution under which the event is too likely: 0 or 1.
     pub side: usize,
     /// The event: outcomes, counted from 0.
     pub event: Vec<usize>,
-    /// Its probabilities.
+    /// The probabilities of the event.
     pub masses: [Ratio; 2],
 }
 
 impl Breach {
-    /// By how much its probability exceeds ratio times the other one and delta.
+    /// The amount by which the probability exceeds ratio times the other probability plus delta.
     #[must_use]
     pub fn excess(&self) -> Ratio {
         &self.masses[self.side] - &self.ratio * &self.masses[1 - self.side] - &self.delta
     }
 
-    /// Whether it truly is one, for this pair.
+    /// True if the event refutes the claim for this pair.
     #[must_use]
     pub fn refutes(&self, pair: &Pair) -> bool {
         let chosen = || self.event.iter().filter_map(|&at| pair.outcomes().get(at));
@@ -79,7 +80,7 @@ impl Breach {
 impl std::fmt::Display for Breach {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [large, small] =
-            [self.side, 1 - self.side].map(|side| fractions::shown(&self.masses[side]));
+            [self.side, 1 - self.side].map(|side| fractions::format_ratio(&self.masses[side]));
         let outcomes: Vec<String> = self.event.iter().map(|at| (at + 1).to_string()).collect();
         write!(
             f,
@@ -88,13 +89,13 @@ impl std::fmt::Display for Breach {
             outcomes.join(", "),
             ["p", "q"][self.side],
             ["q", "p"][self.side],
-            fractions::shown(&self.ratio),
-            fractions::shown(&self.delta),
+            fractions::format_ratio(&self.ratio),
+            fractions::format_ratio(&self.delta),
         )
     }
 }
 
-/// The event that refutes a guarantee most clearly, if one does: MV's S or T.
+/// Returns the event that refutes a guarantee most clearly, if one does: MV's S or T.
 #[must_use]
 pub fn breach(pair: &Pair, ratio: &Ratio, delta: &Ratio) -> Option<Breach> {
     let of = |side: usize| {
@@ -110,7 +111,7 @@ pub fn breach(pair: &Pair, ratio: &Ratio, delta: &Ratio) -> Option<Breach> {
     (worse.excess() > Ratio::ZERO).then_some(worse)
 }
 
-/// The events, for a pair that is (epsilon, delta)-indistinguishable, x = e^epsilon.
+/// Computes the events of a pair that is (epsilon, delta)-indistinguishable, x = e^epsilon.
 ///
 /// ```
 /// use counterpoint_numerics::fractions::Ratio;
@@ -121,18 +122,18 @@ pub fn breach(pair: &Pair, ratio: &Ratio, delta: &Ratio) -> Option<Breach> {
 /// let events = events(&pair, &ratio("2")?, &ratio("1/4")?)?;
 /// // Of the first outcome's 3/4 twice the other's 1/4 is kept.
 /// assert_eq!(events.outcomes[0].kept, [ratio("1/2")?, ratio("1/4")?]);
-/// assert!(events.hold(&pair));
+/// assert!(events.are_valid_for(&pair));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// [`MapError::Violated`] if the pair is not that private; [`MapError::Input`] unless x is
-/// at least 1 and delta from 0 up to but not including 1.
+/// [`MapError::Violated`] if the pair does not have the guarantee; [`MapError::Input`] unless x is at least 1 and delta
+/// is at least 0 and less than 1.
 pub fn events(pair: &Pair, ratio: &Ratio, delta: &Ratio) -> Result<Events, MapError> {
     let source = Pair::response(ratio, delta)?;
     let entries = 4 * pair.outcomes().len() as u128;
     fractions::check_bits("bits of the map's entries", entries, 4 * pair.bits())?;
-    let kept = Kept::new(pair, ratio);
+    let kept = EventMasses::new(pair, ratio);
     // MV (1), (2): alpha and beta are the profile's two directions at epsilon.
     let excess = [0, 1].map(|side| Ratio::ONE - kept.mass(side));
     let places = [ratio.clone(), Ratio::ONE / ratio];
@@ -144,7 +145,7 @@ pub fn events(pair: &Pair, ratio: &Ratio, delta: &Ratio) -> Result<Events, MapEr
         }
     }
     let kept = kept.evened(ratio).scaled(delta).0;
-    let part = |(masses, kept): (&[Ratio; 2], [Ratio; 2])| Part {
+    let part = |(masses, kept): (&[Ratio; 2], [Ratio; 2])| EventOutcome {
         masses: masses.clone(),
         kept,
         side: Side::of(masses, ratio),
@@ -165,9 +166,9 @@ impl Side {
     }
 }
 
-impl Part {
-    /// The probability of E given that X is this outcome, and that of F given that Y is; `None` for what never
-    /// happens.
+impl EventOutcome {
+    /// The probability of E given that X is this outcome, and that of F given that Y is this outcome; `None` for an
+    /// impossible outcome.
     #[must_use]
     pub fn chances(&self) -> [Option<Ratio>; 2] {
         [0, 1].map(|side: usize| {
@@ -178,11 +179,11 @@ impl Part {
 }
 
 impl Events {
-    /// Whether the three conditions of MV's proof hold for this pair, exactly: 0 <= e <= P and 0 <= f <= Q; e <= xf
-    /// and f <= xe; both sum to 1 - delta.
+    /// True if the three conditions of MV's proof hold for this pair, exactly: 0 <= e <= P and 0 <= f <= Q; e <= xf and
+    /// f <= xe; both sum to 1 - delta.
     #[must_use]
-    pub fn hold(&self, pair: &Pair) -> bool {
-        let within = |part: &Part| {
+    pub fn are_valid_for(&self, pair: &Pair) -> bool {
+        let within = |part: &EventOutcome| {
             let [e, f] = &part.kept;
             let parts = part.kept.iter().zip(&part.masses);
             let legal = parts.into_iter().all(|(kept, mass)| *kept >= Ratio::ZERO && kept <= mass);
@@ -195,12 +196,11 @@ impl Events {
     }
 }
 
-/// The masses e and f: what of each outcome's P and Q is kept when the bad events are cut
-/// away. Within a factor x of each other.
-struct Kept(Vec<[Ratio; 2]>);
+/// The masses e and f of each outcome without the events that are cut away. They are within a factor x of each other.
+struct EventMasses(Vec<[Ratio; 2]>);
 
-impl Kept {
-    /// e = min(P, xQ) and f = min(Q, xP).
+impl EventMasses {
+    /// Computes e = min(P, xQ) and f = min(Q, xP).
     fn new(pair: &Pair, ratio: &Ratio) -> Self {
         let cut = |[p, q]: &[Ratio; 2]| {
             [fractions::smaller(p.clone(), ratio * q), fractions::smaller(q.clone(), ratio * p)]
@@ -212,9 +212,8 @@ impl Kept {
         fractions::sum(self.0.iter().map(|kept| &kept[side]))
     }
 
-    /// Reduces the larger of the two until both have the same mass. If f is the larger, it
-    /// moves, wherever it exceeds e, towards e/x, as far as it must: the lemma shows that
-    /// there is room.
+    /// Reduces the larger of the two sums until both are the same. If f has the larger sum, it moves towards e/x at
+    /// each outcome where it exceeds e, as far as needed: by the lemma this suffices.
     fn evened(mut self, ratio: &Ratio) -> Self {
         let masses = [self.mass(0), self.mass(1)];
         let large = usize::from(masses[1] > masses[0]);
@@ -235,7 +234,7 @@ impl Kept {
         self
     }
 
-    /// Scales both to mass 1 - delta: by (1 - delta)/(1 - delta0), delta0 being what was cut.
+    /// Scales both to sum 1 - delta: by (1 - delta)/(1 - delta0), where delta0 is the mass that was cut.
     fn scaled(mut self, delta: &Ratio) -> Self {
         let factor = (Ratio::ONE - delta) / self.mass(0);
         for mass in self.0.iter_mut().flatten() {

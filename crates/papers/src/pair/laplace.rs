@@ -1,14 +1,13 @@
 //! Laplace noise from randomized response (S Exercise 3.2).
 
-use counterpoint::quantity::{Epsilon, OutOfRange};
+use counterpoint::quantity::{Epsilon, OutOfRangeError};
 
-/// The randomized function that turns randomized response with parameter epsilon into
-/// Laplace noise of scale 1/epsilon around 0 or, for the other distribution, around 1.
+/// The randomized function that turns randomized response with parameter epsilon into Laplace noise of scale 1/epsilon
+/// around 0 or, for the other distribution, around 1.
 ///
-/// With p and q the two densities, x = e^epsilon, the answer "plus" (of ratio x) becomes a
-/// number with density (xp - q)/(x - 1), and "minus" its mirror image about 1/2: below 0 the
-/// ratio p/q is x and only plus leads there, above 1 only minus, and between them plus has
-/// density proportional to sinh(epsilon (1 - z)).
+/// With p and q the two densities and x = e^epsilon, the response "plus" (of ratio x) becomes a number with density (xp
+/// - q)/(x - 1), and "minus" the mirror image about 1/2. Below 0 the ratio p/q is x, and only plus leads there; above 1
+///   only minus does; between 0 and 1 plus has a density proportional to sinh(epsilon (1 - z)).
 ///
 /// ```
 /// use counterpoint::Epsilon;
@@ -21,8 +20,8 @@ use counterpoint::quantity::{Epsilon, OutOfRange};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// For study: values are to about a double's precision, and noise made from them in floating
-/// point is no private release.
+/// The map is for study: its values are accurate to about a double's precision, and noise that is made with it in
+/// floating point is not a private release.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LaplaceMap {
     epsilon: f64,
@@ -32,17 +31,17 @@ impl LaplaceMap {
     /// The map for this epsilon.
     ///
     /// # Errors
-    /// [`OutOfRange`] unless epsilon is from 1e-6 to 500.
-    pub fn new(epsilon: Epsilon) -> Result<Self, OutOfRange> {
+    /// [`OutOfRangeError`] unless epsilon is from 1e-6 to 500.
+    pub fn new(epsilon: Epsilon) -> Result<Self, OutOfRangeError> {
         let value = epsilon.get();
         if (1e-6..=500.0).contains(&value) {
             return Ok(Self { epsilon: value });
         }
         let legal = "a number from 1e-6 to 500, for the Laplace map";
-        Err(OutOfRange { quantity: "epsilon", value, legal })
+        Err(OutOfRangeError { quantity: "epsilon", value, legal })
     }
 
-    /// The density at z of what plus (or minus) becomes.
+    /// The density at z after the response plus (or minus).
     #[must_use]
     pub fn density(&self, plus: bool, z: f64) -> f64 {
         let (e, z) = (self.epsilon, if plus { z } else { 1.0 - z });
@@ -55,13 +54,13 @@ impl LaplaceMap {
         }
     }
 
-    /// The probability that plus (or minus) becomes at most z.
+    /// The probability of at most z after the response plus (or minus).
     #[must_use]
     pub fn cumulative(&self, plus: bool, z: f64) -> f64 {
         if plus { 1.0 - self.tail(z) } else { self.tail(1.0 - z) }
     }
 
-    /// The probability that plus becomes more than z.
+    /// The probability of more than z after the response plus.
     fn tail(&self, z: f64) -> f64 {
         let e = self.epsilon;
         if z <= 0.0 {
@@ -73,21 +72,20 @@ impl LaplaceMap {
         }
     }
 
-    /// What plus (or minus) becomes at a uniform number between 0 and 1: the inverse of
-    /// [`LaplaceMap::cumulative`].
+    /// The inverse of [`LaplaceMap::cumulative`] at a uniform number between 0 and 1.
     ///
     /// # Errors
-    /// [`OutOfRange`] unless the number is above 0 and below 1.
-    pub fn quantile(&self, plus: bool, uniform: f64) -> Result<f64, OutOfRange> {
+    /// [`OutOfRangeError`] unless the number is above 0 and below 1.
+    pub fn quantile(&self, plus: bool, uniform: f64) -> Result<f64, OutOfRangeError> {
         if !(uniform > 0.0 && uniform < 1.0) {
             let legal = "a number above 0 and below 1";
-            return Err(OutOfRange { quantity: "uniform", value: uniform, legal });
+            return Err(OutOfRangeError { quantity: "uniform", value: uniform, legal });
         }
         let above = |tail: f64| self.inverse_tail(tail);
         Ok(if plus { above(1.0 - uniform) } else { 1.0 - above(uniform) })
     }
 
-    /// Where the tail has this value.
+    /// The number at which the tail has this value.
     fn inverse_tail(&self, tail: f64) -> f64 {
         let e = self.epsilon;
         let below = (1.0 + (-e).exp()) / 2.0;

@@ -1,7 +1,7 @@
 use super::Pair;
 use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 
-/// The most entries a map may have.
+/// The largest number of entries of a map.
 const MOST_ENTRIES: u128 = 250_000;
 
 /// A randomized function between finite sets: a row of probabilities for each input.
@@ -10,7 +10,7 @@ pub struct Map {
     rows: Vec<Vec<Ratio>>,
 }
 
-/// Why there is no map.
+/// The reason why there is no map.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MapError {
@@ -22,33 +22,33 @@ pub enum MapError {
     Input(#[from] ExactError),
 }
 
-/// Where the target's profile exceeds the source's, which proves that no map exists: a map
-/// can only lower the profile.
+/// A ratio at which the target's profile exceeds the source's. It proves that no map exists, as a map can only lower
+/// the profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Violation {
     /// The likelihood ratio, e^epsilon.
     pub ratio: Ratio,
-    /// The source's delta there.
+    /// The source's delta at this ratio.
     pub source: Ratio,
-    /// The target's, which is larger.
+    /// The target's delta at this ratio, which is larger.
     pub target: Ratio,
 }
 
 impl Violation {
-    /// By how much the target's delta is larger.
+    /// The amount by which the target's delta is larger.
     #[must_use]
     pub fn excess(&self) -> Ratio {
         &self.target - &self.source
     }
 
-    /// The epsilon at which it is, to about a double's precision.
+    /// The epsilon of the ratio, accurate to about a double's precision.
     #[must_use]
     pub fn epsilon(&self) -> f64 {
         fractions::nearest(&self.ratio).ln()
     }
 
-    /// Whether it truly is one, for these pairs.
+    /// True if the target's profile exceeds the source's at this ratio, for these pairs.
     #[must_use]
     pub fn refutes(&self, source: &Pair, target: &Pair) -> bool {
         source.delta(&self.ratio) == self.source
@@ -70,24 +70,24 @@ impl std::fmt::Display for Violation {
 }
 
 impl Map {
-    /// Remainder for a map, all zero.
+    /// A map whose entries are all zero, to be filled.
     pub(super) fn zero(source: &Pair, target: &Pair) -> Result<Self, ExactError> {
         let (inputs, outputs) = (source.outcomes().len(), target.outcomes().len());
         let size = Self::check(inputs as u128, outputs as u128)?;
-        // An entry is a product of up to one fraction for each output.
+        // An entry is a product with at most one fraction for each output.
         let bits = outputs as u128 * (source.bits() + target.bits());
         fractions::check_bits("bits of the map's entries", size, bits)?;
         Ok(Self { rows: vec![vec![Ratio::ZERO; outputs]; inputs] })
     }
 
-    /// How many entries a map has, if they are not too many.
+    /// Returns the number of entries of a map, or an error if it is too large.
     pub(super) fn check(inputs: u128, outputs: u128) -> Result<u128, ExactError> {
         let size = inputs.saturating_mul(outputs);
         fractions::check_size("entries of the map", size, (1, MOST_ENTRIES))?;
         Ok(size)
     }
 
-    /// Rows known to be probabilities.
+    /// Makes a map of rows that are known to be probabilities.
     pub(super) fn of_rows(rows: Vec<Vec<Ratio>>) -> Self {
         Self { rows }
     }
@@ -99,13 +99,13 @@ impl Map {
         }
     }
 
-    /// For each input the probabilities of the outputs.
+    /// The probabilities of the outputs for each input.
     #[must_use]
     pub fn rows(&self) -> &[Vec<Ratio>] {
         &self.rows
     }
 
-    /// Whether every row is a probability vector.
+    /// True if every row is a probability vector.
     #[must_use]
     pub fn is_stochastic(&self) -> bool {
         let legal = |row: &Vec<Ratio>| {
@@ -114,10 +114,10 @@ impl Map {
         self.rows.iter().all(legal)
     }
 
-    /// The pair that comes out when this one goes in.
+    /// Applies the map to the outcomes of a pair.
     ///
     /// # Errors
-    /// [`ExactError::Size`] if the pair has not as many outcomes as the map has inputs.
+    /// [`ExactError::Size`] unless the pair has as many outcomes as the map has inputs.
     pub fn apply(&self, pair: &Pair) -> Result<Pair, ExactError> {
         let inputs = self.rows.len() as u128;
         fractions::check_size("outcomes", pair.outcomes().len() as u128, (inputs, inputs))?;
@@ -132,7 +132,7 @@ impl Map {
         Ok(Pair::of_outcomes(outcomes))
     }
 
-    /// Whether this is a map that carries one pair onto the other, exactly.
+    /// True if the map is stochastic and carries one pair onto the other, exactly.
     #[must_use]
     pub fn carries(&self, source: &Pair, target: &Pair) -> bool {
         self.is_stochastic() && self.apply(source).is_ok_and(|image| image == *target)

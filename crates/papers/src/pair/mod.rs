@@ -1,10 +1,9 @@
-//! Finite pairs of distributions, exactly: profiles, domination, and the maps that
-//! carry a dominating pair onto a dominated one.
+//! Finite pairs of distributions, exactly: profiles, domination, and the maps that carry a dominating pair onto a
+//! dominated one.
 //!
-//! A pair (P, Q) dominates another if its profile delta(x) = sum of (p - xq)+ is at least
-//! as large at every likelihood ratio x = e^epsilon, x < 1 included. Blackwell's theorem
-//! (KOV Theorem II.5) says that then, and only then, the other is a randomized function of
-//! it. [`simulate`] finds that function, or the x at which the profiles cross:
+//! A pair (P, Q) dominates another if its profile delta(x) = sum of (p - xq)+ is at least as large at every likelihood
+//! ratio x = e^epsilon, x < 1 included. By Blackwell's theorem (KOV Theorem II.5) this holds exactly if the other pair
+//! is a randomized function of it. [`simulate`] finds that function, or the x at which the profiles cross:
 //!
 //! ```
 //! use counterpoint_numerics::fractions::Ratio;
@@ -20,13 +19,13 @@
 //! let response = Pair::response(&"3".parse()?, &Ratio::ZERO)?;
 //! let map = simulate(&response, &three)?;
 //! assert!(map.carries(&response, &three));
-//! // The other way there is none: three answers blur what two told apart.
+//! // There is no map in the other direction: the profiles cross.
 //! println!("{}", simulate(&three, &response).unwrap_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`from_response`] is the map from leaky randomized response, [`events`] what it rests on, and [`compose`] joins such
-//! maps to one that makes a whole adaptive composition of responses.
+//! [`from_response`] is the map from leaky randomized response, which rests on [`events`]. [`compose`] joins such maps
+//! to one map that simulates a whole adaptive composition by responses.
 
 mod adaptive;
 mod draw;
@@ -36,9 +35,9 @@ mod map;
 mod response;
 mod simulate;
 
-pub use adaptive::{ComposeError, Composed, Mechanism, Stage, Transcripts, compose};
+pub use adaptive::{ComposeError, ComposedMaps, Mechanism, Stage, Transcripts, compose};
 pub use draw::draw;
-pub use events::{Breach, Events, Part, Side, breach, events};
+pub use events::{Breach, EventOutcome, Events, Side, breach, events};
 pub use laplace::LaplaceMap;
 pub use map::{Map, MapError, Violation};
 pub use response::from_response;
@@ -48,7 +47,7 @@ pub use simulate::{simulate, violation};
 use counterpoint::mechanism::FinitePair;
 use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 
-/// The most outcomes a pair may have.
+/// The largest number of outcomes of a pair.
 const MOST_OUTCOMES: u128 = 1_000_000;
 
 /// Two distributions over the same outcomes, in exact fractions.
@@ -58,10 +57,10 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Checks that both lists are probabilities that sum to one.
+    /// Makes a pair of two lists, which must be probabilities that sum to one.
     ///
     /// # Errors
-    /// [`ExactError`] naming what is not legal.
+    /// [`ExactError`], which names the illegal number.
     pub fn new(p: Vec<Ratio>, q: Vec<Ratio>) -> Result<Self, ExactError> {
         fractions::check_size("outcomes", p.len() as u128, (1, MOST_OUTCOMES))?;
         let same = p.len() as u128;
@@ -76,16 +75,16 @@ impl Pair {
         Ok(Self { outcomes: p.into_iter().zip(q).map(|(p, q)| [p, q]).collect() })
     }
 
-    /// Outcomes known to be probabilities that sum to one.
+    /// Makes a pair of outcomes that are known to be probabilities that sum to one.
     pub(crate) fn of_outcomes(outcomes: Vec<[Ratio; 2]>) -> Self {
         Self { outcomes }
     }
 
-    /// Leaky randomized response (MV section 3): P's leak, +epsilon, -epsilon, Q's leak, in
-    /// this order, for the ratio x = e^epsilon.
+    /// Leaky randomized response (MV section 3) for the ratio x = e^epsilon: P's leak, +epsilon, -epsilon, Q's leak, in
+    /// this order.
     ///
     /// # Errors
-    /// [`ExactError`] unless x is at least 1 and delta from 0 up to but not including 1.
+    /// [`ExactError`] unless x is at least 1 and delta is at least 0 and less than 1.
     pub fn response(ratio: &Ratio, delta: &Ratio) -> Result<Self, ExactError> {
         fractions::check_guarantee(ratio, delta)?;
         let minus = (Ratio::ONE - delta) / (Ratio::ONE + ratio);
@@ -103,7 +102,7 @@ impl Pair {
         fractions::common_bits(self.outcomes.iter().flatten(), u128::MAX)
     }
 
-    /// The outcomes' probabilities, under P and under Q.
+    /// The probabilities of the outcomes under P and under Q.
     #[must_use]
     pub fn outcomes(&self) -> &[[Ratio; 2]] {
         &self.outcomes
@@ -121,10 +120,10 @@ impl Pair {
         Self::of_outcomes(self.outcomes.iter().map(|[p, q]| [q.clone(), p.clone()]).collect())
     }
 
-    /// Both pairs observed, independently.
+    /// The pair of both pairs' outcomes, observed independently.
     ///
     /// # Errors
-    /// [`ExactError::Size`] if that is more than a million outcomes.
+    /// [`ExactError::Size`] if it has more than a million outcomes.
     pub fn product(&self, other: &Self) -> Result<Self, ExactError> {
         let size = self.outcomes.len() as u128 * other.outcomes.len() as u128;
         fractions::check_size("outcomes", size, (1, MOST_OUTCOMES))?;
@@ -137,10 +136,10 @@ impl Pair {
 }
 
 impl From<&FinitePair> for Pair {
-    /// The doubles themselves, each list divided by its sum: one but for rounding.
+    /// The pair of the doubles themselves, each list divided by its sum, which is one except for rounding.
     fn from(pair: &FinitePair) -> Self {
         let doubles = pair.outcomes().iter();
-        let lists = doubles.map(|&(p, q)| [fractions::of_double(p), fractions::of_double(q)]);
+        let lists = doubles.map(|&(p, q)| [fractions::from_double(p), fractions::from_double(q)]);
         let outcomes: Vec<[Ratio; 2]> = lists.collect();
         let sums: [Ratio; 2] =
             [0, 1].map(|side| fractions::sum(outcomes.iter().map(|outcome| &outcome[side])));

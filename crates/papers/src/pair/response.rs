@@ -1,11 +1,11 @@
-//! The simulation lemma: every (epsilon, delta) pair from leaky randomized response
-//! (MV Lemmas 3.2 and 3.3, S Lemma 3.1).
+//! The simulation lemma: leaky randomized response simulates every (epsilon, delta) pair (MV Lemmas 3.2 and 3.3, S
+//! Lemma 3.1).
 
-use super::events::Part;
+use super::events::EventOutcome;
 use super::{Events, Map, MapError, Pair, events};
 use counterpoint_numerics::fractions::Ratio;
 
-/// MV Lemma 3.2's map T from [`Pair::response`] at x = e^epsilon and delta onto a pair.
+/// Computes the map T of MV Lemma 3.2 from [`Pair::response`] at x = e^epsilon and delta onto a pair.
 ///
 /// ```
 /// use counterpoint_numerics::fractions::Ratio;
@@ -20,20 +20,20 @@ use counterpoint_numerics::fractions::Ratio;
 /// ```
 ///
 /// # Errors
-/// [`MapError::Violated`] if the pair is not that private; [`MapError::Input`] unless x is
-/// at least 1 and delta from 0 up to but not including 1.
+/// [`MapError::Violated`] if the pair does not have the guarantee; [`MapError::Input`] unless x is at least 1 and delta
+/// is at least 0 and less than 1.
 pub fn from_response(target: &Pair, ratio: &Ratio, delta: &Ratio) -> Result<Map, MapError> {
     Ok(rows(&events(target, ratio, delta)?))
 }
 
-/// MV Lemma 3.2: T(0) and T(3) are what was cut, T(1) and T(2) solve for what was kept.
+/// MV Lemma 3.2: T(0) and T(3) are the masses that were cut, T(1) and T(2) solve for the masses that were kept.
 fn rows(events: &Events) -> Map {
     let Events { ratio, delta, outcomes, .. } = events;
     let rest = Ratio::ONE - delta;
     let solved = |side: usize| -> Vec<Ratio> {
-        let one = |Part { kept, .. }: &Part| {
+        let one = |EventOutcome { kept, .. }: &EventOutcome| {
             if ratio.is_one() {
-                // Epsilon 0: both sides kept the same.
+                // At epsilon 0 both sides have the same kept masses.
                 &kept[side] / &rest
             } else {
                 (ratio * &kept[side] - &kept[1 - side]) / (&rest * (ratio - Ratio::ONE))
@@ -44,7 +44,7 @@ fn rows(events: &Events) -> Map {
     let (plus, minus) = (solved(0), solved(1));
     let cut = |side: usize, unused: &Vec<Ratio>| -> Vec<Ratio> {
         if delta.is_zero() {
-            // The leak never happens: any row will do.
+            // The leak is impossible, so any row is right.
             return unused.clone();
         }
         outcomes.iter().map(|part| (&part.masses[side] - &part.kept[side]) / delta).collect()

@@ -1,23 +1,21 @@
-//! Blackwell's theorem, made explicit.
+//! The map of Blackwell's theorem.
 //!
-//! Put a pair's outcomes in order of falling likelihood ratio and join their vectors
-//! (q, p) end to end: the trade-off curve, concave, from (0, 0) to (1, 1). One pair
-//! dominates another if its curve lies nowhere below. Walk along the target's edges. The
-//! line through an edge meets the source's curve again at or beyond the edge's end; the
-//! chord up to there is what the source's outcomes amount to if they are pooled, and its
-//! beginning is the edge. So: pool the source's outcomes up to the line, give the edge its
-//! share of the pool, keep the rest in the pool for the next edge, whose line is flatter.
+//! The trade-off curve of a pair joins the vectors (q, p) of its outcomes end to end, by falling likelihood ratio. It
+//! is concave, from (0, 0) to (1, 1). One pair dominates another if its curve lies nowhere below. The construction
+//! walks along the target's edges. The line through an edge meets the source's curve again at or beyond the edge's end.
+//! The chord up to that point is the sum of the source's outcomes up to there, and the edge is the beginning of the
+//! chord. So the construction pools the source's outcomes up to the line, gives the edge its share of the pool, and
+//! keeps the rest in the pool for the next edge, whose line is flatter.
 
 use super::{Map, MapError, Pair, Violation};
 use counterpoint_numerics::fractions::Ratio;
 use std::cmp::Ordering;
 
-/// The map that carries a dominating pair onto a dominated one, exactly.
+/// Computes the map that carries a dominating pair onto a dominated one, exactly.
 ///
 /// # Errors
-/// [`MapError::Violated`] with the ratio at which the target's profile is the larger;
-/// [`MapError::Input`] if the map would be too large: more than 250,000 entries, or more than
-/// 2^30 bits.
+/// [`MapError::Violated`] with the ratio at which the target's profile is larger; [`MapError::Input`] if the map would
+/// be too large: more than 250,000 entries, or more than 2^30 bits.
 pub fn simulate(source: &Pair, target: &Pair) -> Result<Map, MapError> {
     let map = Map::zero(source, target)?;
     match violation(source, target) {
@@ -26,17 +24,16 @@ pub fn simulate(source: &Pair, target: &Pair) -> Result<Map, MapError> {
     }
 }
 
-/// Where the target's profile exceeds the source's most, if it does.
+/// Finds the ratio at which the target's profile exceeds the source's most, if it does.
 ///
-/// Between two of its outcomes' ratios the source's profile is a line in x and the target's
-/// is convex, so that the excess is largest at an end: at one of those ratios, or at x = 0,
-/// where both profiles are 1. Beyond the largest finite ratio the source's is constant and
-/// the target's falls.
+/// Between two of its outcomes' ratios the source's profile is a line in x and the target's is convex, so the excess is
+/// largest at an end: at one of those ratios, or at x = 0, where both profiles are 1. Beyond the largest finite ratio
+/// the source's profile is constant and the target's falls.
 #[must_use]
 pub fn violation(source: &Pair, target: &Pair) -> Option<Violation> {
     let targets = by_ratio(target);
     let mut targets = targets.iter().map(|(_, outcome)| *outcome).peekable();
-    // What lies above the ratio at hand, of both.
+    // The events of both pairs whose ratio is above the current one.
     let (mut source_above, mut target_above) = (Line::default(), Line::default());
     let mut worst: Option<Violation> = None;
     for (_, outcome) in by_ratio(source) {
@@ -81,22 +78,22 @@ fn by_ratio(pair: &Pair) -> Vec<(usize, &[Ratio; 2])> {
     list
 }
 
-/// Which of two vectors has the larger ratio p/q.
+/// Compares the ratios p/q of two vectors.
 fn turn(a: &[Ratio; 2], b: &[Ratio; 2]) -> Ordering {
     cross(a, b).cmp(&Ratio::ZERO)
 }
 
-/// Positive if a's ratio p/q is larger than b's.
+/// The cross product: positive if a's ratio p/q is larger than b's.
 pub(crate) fn cross(a: &[Ratio; 2], b: &[Ratio; 2]) -> Ratio {
     &a[0] * &b[1] - &b[0] * &a[1]
 }
 
-/// The construction above. The source dominates the target.
+/// Builds the map as the module describes, for a source that dominates the target.
 fn pooled(source: &Pair, target: &Pair, mut map: Map) -> Map {
     let mut waiting = by_ratio(source).into_iter().map(|(i, v)| (i, v, Ratio::ONE)).peekable();
     let mut pool = Pool::default();
     for (output, edge) in by_ratio(target) {
-        // Up to the line through this edge: while the pool's ratio is still the larger.
+        // Pools outcomes up to the line through this edge: while the pool's ratio is larger.
         while let Some((input, outcome, left)) = waiting.peek_mut() {
             let (above, falls) = (cross(&pool.sum, edge), -cross(outcome, edge) * &*left);
             if falls <= above {
@@ -113,7 +110,7 @@ fn pooled(source: &Pair, target: &Pair, mut map: Map) -> Map {
             map.add(input, output, share);
         }
     }
-    // What never occurs may become anything.
+    // An outcome that never occurs may have any row.
     for (input, [p, q]) in source.outcomes().iter().enumerate() {
         if p.is_zero() && q.is_zero() {
             map.add(input, 0, Ratio::ONE);
@@ -122,7 +119,7 @@ fn pooled(source: &Pair, target: &Pair, mut map: Map) -> Map {
     map
 }
 
-/// Shares of the source's outcomes, and the vector they amount to.
+/// Shares of the source's outcomes, and the sum of their vectors.
 #[derive(Default)]
 struct Pool {
     shares: Vec<(usize, Ratio)>,
@@ -139,7 +136,7 @@ impl Pool {
         }
     }
 
-    /// Takes the share of the pool that amounts to a vector parallel to it.
+    /// Takes the share of the pool whose vector is this edge.
     fn take(&mut self, edge: &[Ratio; 2]) -> Vec<(usize, Ratio)> {
         let whole = &self.sum[0] + &self.sum[1];
         if whole.is_zero() {

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str) -> str:
-    """An HTML table of escaped text."""
+    """Makes an HTML table of escaped text."""
     from html import escape
 
     def row(cells: Sequence[str], tag: str) -> str:

@@ -1,4 +1,4 @@
-"""JSON over HTTP to one service, again and again if it has to be, and to nobody else."""
+"""JSON over HTTP to one service and to no other host, with retries."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from .errors import (
-    Busy,
-    ChargedAndFailed,
-    IllegalQuestion,
-    InvalidArgument,
-    KeyInUse,
-    NotAllowed,
-    NotFound,
-    OverBudget,
+    BusyError,
+    ChargedAndFailedError,
+    IllegalQuestionError,
+    InvalidArgumentError,
+    KeyInUseError,
+    NotAllowedError,
+    NotFoundError,
+    OverBudgetError,
     ServiceError,
-    SessionOver,
-    Unreachable,
+    SessionOverError,
+    UnreachableError,
 )
 
 if TYPE_CHECKING:
@@ -25,31 +25,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 TRIES = 6
-"""So often a request is sent before it is given up: with the waits below, for about six seconds."""
+"""The number of times a request is sent: with the waits below, for about six seconds."""
 PAGE = 10_000
-"""So much of a list is asked for at once: the most that a service gives."""
+"""The number of list items per page: the most that a service returns."""
 FIRST_WAIT = 0.2
 LONGEST_WAIT = 30.0
 
 KINDS: dict[int, type[ServiceError]] = {
-    400: IllegalQuestion,
-    401: NotAllowed,
-    402: OverBudget,
-    403: NotAllowed,
-    404: NotFound,
-    409: KeyInUse,
-    413: IllegalQuestion,
-    422: IllegalQuestion,
-    429: Busy,
-    502: Unreachable,
-    503: Busy,
-    504: Unreachable,
+    400: IllegalQuestionError,
+    401: NotAllowedError,
+    402: OverBudgetError,
+    403: NotAllowedError,
+    404: NotFoundError,
+    409: KeyInUseError,
+    413: IllegalQuestionError,
+    422: IllegalQuestionError,
+    429: BusyError,
+    502: UnreachableError,
+    503: BusyError,
+    504: UnreachableError,
 }
-CODES: dict[str, type[ServiceError]] = {"session-over": SessionOver, "charged-and-failed": ChargedAndFailed}
+CODES: dict[str, type[ServiceError]] = {"session-over": SessionOverError, "charged-and-failed": ChargedAndFailedError}
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or an address leads to this machine."""
+    """True if a name or an address is this machine's."""
     import ipaddress
 
     if host == "localhost":
@@ -61,7 +61,7 @@ def is_loopback(host: str) -> bool:
 
 
 def problem(found: Any, status: int) -> ServiceError:
-    """The error that a service's problem is."""
+    """The exception for a problem that a service reports."""
     known = found if isinstance(found, dict) else {}
     code = str(known.get("code", "failed"))
     detail = str(known.get("detail", f"the service says {status} and nothing else"))
@@ -70,7 +70,7 @@ def problem(found: Any, status: int) -> ServiceError:
 
 
 class Service:
-    """One service, with connections that are kept. Threads may share it."""
+    """One service, with connections that are kept open. Threads may share it."""
 
     def __init__(self, url: str, token: str, timeout: float, cafile: str | None) -> None:
         from urllib.parse import urlsplit
@@ -81,22 +81,22 @@ class Service:
             parts = urlsplit(url)
             port = parts.port
         except ValueError as error:
-            raise InvalidArgument(f"url is {url!r}: {error}; legal: https://HOST[:PORT]") from error
+            raise InvalidArgumentError(f"url is {url!r}: {error}; legal: https://HOST[:PORT]") from error
         is_plain = all("!" <= char <= "~" for char in url) and not (parts.query or parts.fragment)
         if parts.scheme not in ("http", "https") or not parts.hostname or not is_plain:
-            raise InvalidArgument(f"url is {url!r}; legal: https://HOST[:PORT], or http:// on this machine")
+            raise InvalidArgumentError(f"url is {url!r}; legal: https://HOST[:PORT], or http:// on this machine")
         if parts.username is not None or parts.password is not None:
-            raise InvalidArgument("url has a user or a password in it; legal: https://HOST[:PORT]")
+            raise InvalidArgumentError("url has a user or a password in it; legal: https://HOST[:PORT]")
         if parts.scheme == "http" and not is_loopback(parts.hostname):
-            raise InvalidArgument(f"url is {url!r}, where anybody could read the token; legal: https:// beyond this machine")
+            raise InvalidArgumentError(f"url is {url!r}, where anybody could read the token; legal: https:// beyond this machine")
         if cafile is not None and parts.scheme == "http":
-            raise InvalidArgument("cafile is given with http://; legal: with https://")
+            raise InvalidArgumentError("cafile is given with http://; legal: with https://")
         if not isinstance(token, str):
             raise TypeError(f"token is of type {type(token).__name__}; legal: a text")
         if not token or not all("!" <= char <= "~" for char in token):
-            raise InvalidArgument("token is empty, or has a space or worse in it; legal: as it was printed")
+            raise InvalidArgumentError("token is empty, or has a space or worse in it; legal: as it was printed")
         if not 0 < timeout < float("inf"):
-            raise InvalidArgument(f"timeout is {timeout}; legal: seconds above 0")
+            raise InvalidArgumentError(f"timeout is {timeout}; legal: seconds above 0")
         self.address = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
         self._host, self._port, self._path = parts.hostname, port, parts.path.rstrip("/")
         self._token, self._timeout = token, timeout
@@ -109,14 +109,14 @@ class Service:
         self._lock = threading.Lock()
 
     def close(self) -> None:
-        """Closes the connections that are kept."""
+        """Closes the connections that are kept open."""
         with self._lock:
             idle, self._idle = self._idle, []
         for connection in idle:
             connection.close()
 
     def get(self, path: str) -> Any:
-        """What is there."""
+        """Sends GET and returns the JSON of the response."""
         return self._ask("GET", path, None)
 
     def pages(self, path: str) -> Iterator[dict[str, Any]]:
@@ -130,11 +130,11 @@ class Service:
             after = f"&after={page['next']}"
 
     def delete(self, path: str) -> Any:
-        """What was there."""
+        """Sends DELETE and returns the JSON of the response."""
         return self._ask("DELETE", path, None)
 
     def post(self, path: str, body: Any) -> Any:
-        """What is said to this. Whatever has to be sent again is the same to the byte, so that it costs once."""
+        """Sends POST and returns the JSON of the response. A retry sends the same bytes, so that it is charged once."""
         import json
 
         return self._ask("POST", path, json.dumps(body, allow_nan=False).encode())
@@ -147,7 +147,7 @@ class Service:
             after = None
             try:
                 status, headers, data = self._send(method, path, body)
-            except Unreachable as unreachable:
+            except UnreachableError as unreachable:
                 error = unreachable
             else:
                 if 200 <= status < 300:
@@ -156,7 +156,7 @@ class Service:
                     raise ServiceError(f"the service at {self.address} says it is elsewhere", "moved", status)
                 error = problem(_maybe_read(data), status)
                 after = headers.get("retry-after")
-                if not isinstance(error, (Busy, ChargedAndFailed, Unreachable)):
+                if not isinstance(error, (BusyError, ChargedAndFailedError, UnreachableError)):
                     raise error
             if tries == TRIES:
                 raise error
@@ -184,10 +184,10 @@ class Service:
             except (OSError, http.client.HTTPException) as error:
                 connection.close()
                 if kept is not None and not isinstance(error, TimeoutError):
-                    # A connection that was kept may have been closed meanwhile: at once by another.
+                    # The service may have closed an idle connection meanwhile: retry at once on another.
                     continue
                 detail = f"{self.address} cannot be reached, or does not answer: {error or type(error).__name__}"
-                raise Unreachable(detail, "unreachable") from error
+                raise UnreachableError(detail, "unreachable") from error
             except BaseException:
                 connection.close()
                 raise
@@ -226,7 +226,7 @@ def _maybe_read(data: bytes) -> Any:
 
 
 def _seconds(after: str | None, wait: float) -> float:
-    """How long to wait: as long as the service says, within reason."""
+    """The time to wait: as long as the service says, within bounds."""
     if after is not None and after.strip().isdecimal():
         return min(max(float(after.strip()), wait), LONGEST_WAIT)
     return min(wait, LONGEST_WAIT)

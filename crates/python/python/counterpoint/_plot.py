@@ -16,7 +16,7 @@ def _axes(ax: Any) -> Any:
 
 
 def profile(plan: Any, *, ax: Any = None, points: int = 200, **style: Any) -> Any:
-    """Delta against epsilon, from 0 to where delta is about 1e-12, on a logarithmic scale."""
+    """Draws delta against epsilon, from 0 to where delta is about 1e-12, on a logarithmic scale."""
     import numpy as np
 
     ax = _axes(ax)
@@ -32,7 +32,7 @@ def profile(plan: Any, *, ax: Any = None, points: int = 200, **style: Any) -> An
 
 
 def region(found: Any, *, ax: Any = None, **style: Any) -> Any:
-    """Errors on the axes of Kairouz, Oh and Viswanath: what no test can do is below the curve."""
+    """Draws errors on the axes of Kairouz, Oh and Viswanath: no test has errors below the curve."""
     ax = _axes(ax)
     outer, inner = found.outer, found.inner
     ax.plot(outer[:, 1], outer[:, 0], **{"label": "least errors", **style})

@@ -1,4 +1,4 @@
-"""What a service says: answers, prices, tables, accounts."""
+"""The objects that a curator's service returns: answers, prices, tables, accounts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
+from ._deprecated import renamed
 from ._html import table as html_table
 
 if TYPE_CHECKING:
@@ -15,17 +16,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Account",
-    "Answer",
     "Charge",
-    "ColumnOf",
     "Expected",
     "Me",
+    "NoisyAnswer",
     "Number",
     "Quote",
     "Remaining",
-    "Reply",
+    "SessionReply",
     "Slot",
     "Table",
+    "TableColumn",
 ]
 
 
@@ -41,8 +42,29 @@ def _maybe(number: Any) -> float | None:
 
 
 class Number(float):
-    """A number with noise: a float that knows how far it is off.
+    """A noisy number: a float with its accuracy.
 
+    Parameters
+    ----------
+    value
+        The number.
+    name
+        The aggregate's name.
+    group
+        The group's keys, in the order of the columns that are grouped by.
+    half_width
+        The number without noise is no further away, with the confidence; None if that is unknown.
+    interval
+        The number without noise is between these, with the confidence.
+    confidence
+        The confidence, for each number on its own.
+    bin
+        The bin that the number counts, from the first up to but not including the second edge.
+    share
+        The share that the number is the quantile of.
+
+    Examples
+    --------
     >>> Number(412.0, name="count", group=("north",), half_width=12.0)
     Number(412.0 ± 12.0, count, north)
     >>> Number(412.0, half_width=12.0) / 2
@@ -52,19 +74,19 @@ class Number(float):
     __slots__ = ("bin", "confidence", "group", "half_width", "interval", "name", "share")
 
     name: str
-    """Which aggregate it is of."""
+    """The aggregate's name."""
     group: tuple[Key, ...]
-    """The group's keys, in the order of the columns grouped by."""
+    """The group's keys, in the order of the columns that are grouped by."""
     half_width: float | None
-    """The number without noise is no further away, with the confidence; None if nothing is known."""
+    """The number without noise is no further away, with the confidence; None if that is unknown."""
     interval: tuple[float, float] | None
-    """The number without noise is within these, with the confidence."""
+    """The number without noise is between these, with the confidence."""
     confidence: float
-    """So much, for each number on its own."""
+    """The confidence, for each number on its own."""
     bin: tuple[float, float] | None
-    """The bin that it counts, from the first up to but not including the second."""
+    """The bin that the number counts, from the first up to but not including the second edge."""
     share: float | None
-    """The share that it is the quantile of."""
+    """The share that the number is the quantile of."""
 
     def __new__(
         cls,
@@ -85,7 +107,7 @@ class Number(float):
 
     @property
     def value(self) -> float:
-        """The number alone."""
+        """The number as a plain float."""
         return float(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -101,7 +123,7 @@ class Number(float):
 
 
 def _detail(number: Number) -> list[str]:
-    """Which bin, or which share."""
+    """The bin or the share of a number."""
     if number.bin is not None:
         return [f"[{number.bin[0]:g}, {number.bin[1]:g})"]
     return [] if number.share is None else [f"{number.share:g}"]
@@ -113,60 +135,89 @@ def _short(number: float | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """What something costs."""
+    """A cost. Made by the client.
+
+    Attributes
+    ----------
+    amount
+        The cost in the account's unit.
+    unit
+        The unit: epsilon, rho, mu, a divergence or openings of slots.
+    delta
+        The cost in delta.
+    """
 
     amount: float
     unit: str
     delta: float
 
     @classmethod
-    def read(cls, found: Mapping[str, Any]) -> Charge:
-        """From what a service sent."""
+    def _read(cls, found: Mapping[str, Any]) -> Charge:
+        """Reads the object that a service sent."""
         return cls(float(found["amount"]), str(found["unit"]), float(found["delta"]))
 
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """What is left to spend."""
+    """A remaining budget. Made by the client.
+
+    Attributes
+    ----------
+    amount
+        The remaining amount.
+    of
+        The account's capacity.
+    unit
+        The unit of both.
+    delta
+        The remaining delta.
+    more
+        About how many more questions of the same cost fit.
+    words
+        The same in words.
+    """
 
     amount: float
     of: float
     unit: str
     delta: float
     more: int | None
-    """About how many more questions of the same cost."""
+    """About the number of further questions of the same cost that fit."""
     words: str
     """The same in words."""
 
     @classmethod
-    def read(cls, found: Mapping[str, Any]) -> Remaining:
-        """From what a service sent."""
+    def _read(cls, found: Mapping[str, Any]) -> Remaining:
+        """Reads the object that a service sent."""
         more = found["more"]
         amount, of, delta = (float(found[name]) for name in ("amount", "of", "delta"))
         return cls(amount, of, str(found["unit"]), delta, None if more is None else int(more), str(found["words"]))
 
 
-class Answer(Sequence[Number]):
-    """An answer: numbers with intervals, one for each group and aggregate, bin or share."""
+class NoisyAnswer(Sequence[Number]):
+    """The answer to a question: numbers with intervals, one for each group and aggregate, bin or share.
+
+    Made by :meth:`Client.ask`.
+    """
 
     __slots__ = ("_numbers", "columns", "cost", "dummy", "entry", "left", "repeated")
 
     def __init__(self, found: Mapping[str, Any], columns: Sequence[str] = ()) -> None:
         self._numbers = tuple(_number(one) for one in found["answers"])
-        self.cost = Charge.read(found["cost"])
-        """What this call debited: nothing if it had been asked before."""
-        self.left = Remaining.read(found["left"])
-        """What is left."""
+        self.cost = Charge._read(found["cost"])
+        """The debit of this call: nothing if the question was asked before."""
+        self.left = Remaining._read(found["left"])
+        """The remaining budget."""
         self.entry: int | None = found["entry"]
-        """The ledger's entry, if this call made one."""
+        """The number of the ledger's entry, if this call made one."""
         self.repeated: bool = bool(found["repeated"])
-        """Whether it had been asked before."""
+        """True if the question was asked before."""
         self.dummy: bool = bool(found.get("dummy", False))
-        """Whether it is of made-up rows."""
+        """True if the answer was computed from made-up rows."""
         length = len(self._numbers[0].group) if self._numbers else 0
         known = tuple(columns) if len(columns) == length else ()
         self.columns: tuple[str, ...] = known or tuple(f"group_{place + 1}" for place in range(length))
-        """The columns that were grouped by."""
+        """The columns that are grouped by."""
 
     @overload
     def __getitem__(self, place: int) -> Number: ...
@@ -182,22 +233,40 @@ class Answer(Sequence[Number]):
         return iter(self._numbers)
 
     def __float__(self) -> float:
-        """The only number, if there is one."""
+        """The only number."""
         if len(self) != 1:
             raise TypeError(f"an answer has {len(self)} numbers; legal: float() of one")
         return self[0].value
 
     def frame(self) -> pandas.DataFrame:
-        """A row for each number, as pandas' DataFrame."""
+        """The answer as a pandas frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each number, with the columns of :meth:`rows`.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
         try:
             import pandas
         except ImportError as error:
-            raise ImportError("Answer.frame() needs pandas: pip install pandas") from error
+            raise ImportError("NoisyAnswer.frame() needs pandas: pip install pandas") from error
 
         return pandas.DataFrame(self.rows())
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for each number: its group's keys under their columns, ``name``, ``value``, ``low``, ``high``, ..."""
+        """The answer as rows.
+
+        Returns
+        -------
+        list of dict
+            For each number its group's keys under their columns, ``name``, ``value``, ``half_width``, ``low`` and
+            ``high``; for histograms also ``bin_from`` and ``bin_to``, for quantiles ``share``.
+        """
         bins = any(number.bin is not None for number in self)
         shares = any(number.share is not None for number in self)
         return [self._row(number, bins, shares) for number in self]
@@ -205,7 +274,7 @@ class Answer(Sequence[Number]):
     def _row(self, number: Number, bins: bool, shares: bool) -> dict[str, Any]:
         row: dict[str, Any] = {}
         for column, key in zip(self.columns, number.group, strict=True):
-            # A column may be called as one of ours.
+            # A column may have the name of one of these fields.
             row[f"{column}_" if column in OURS else column] = key
         row["name"] = number.name
         if bins:
@@ -217,7 +286,7 @@ class Answer(Sequence[Number]):
 
     def __repr__(self) -> str:
         shown = ", ".join(map(repr, self[:6]))
-        return f"Answer([{shown}{', ...' if len(self) > 6 else ''}]{', dummy=True' if self.dummy else ''})"
+        return f"NoisyAnswer([{shown}{', ...' if len(self) > 6 else ''}]{', dummy=True' if self.dummy else ''})"
 
     def _repr_html_(self) -> str:
         head = [*self.columns, "aggregate", "value", "±", "from", "to"]
@@ -243,7 +312,15 @@ def _number(found: Mapping[str, Any]) -> Number:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """How far an aggregate will be off; in ranks for quantiles. None where that depends on what is not public."""
+    """The expected accuracy of an aggregate; in ranks for quantiles. Made by the client.
+
+    Attributes
+    ----------
+    name
+        The aggregate's name.
+    half_width
+        The half-width; None if it depends on data that are not public.
+    """
 
     name: str
     half_width: float | None
@@ -251,35 +328,45 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What a question would cost."""
+    """The price of a question. Made by :meth:`Client.price`."""
 
     cost: Charge
     left: Remaining
     affordable: bool
-    """Whether it would be answered now."""
+    """True if the question would be answered now."""
     refusal: str | None
-    """Whose budget is too short, if one is."""
+    """The budget that is too small, if one is."""
     free: bool
-    """Whether it was asked before, so that it costs nothing."""
+    """True if the question was asked before, so that it costs nothing."""
     epsilon: float | None
-    """The epsilon that noise is drawn for, if it is Laplace noise."""
+    """The epsilon of the noise, if it is Laplace noise."""
     rho: float | None
-    """The rho that noise is drawn for, if it is Gaussian noise."""
+    """The rho of the noise, if it is Gaussian noise."""
     expected: tuple[Expected, ...]
-    """How far answers will be off, at the confidence asked for."""
+    """The expected accuracy, at the requested confidence."""
 
     @classmethod
-    def read(cls, found: Mapping[str, Any]) -> Quote:
-        """From what a service sent."""
+    def _read(cls, found: Mapping[str, Any]) -> Quote:
+        """Reads the object that a service sent."""
         expected = tuple(Expected(str(one["name"]), _maybe(one["half_width"])) for one in found["expected"])
-        cost, left = Charge.read(found["cost"]), Remaining.read(found["left"])
+        cost, left = Charge._read(found["cost"]), Remaining._read(found["left"])
         paid = bool(found["affordable"]), found["refusal"], bool(found["free"])
         return cls(cost, left, *paid, _maybe(found["epsilon"]), _maybe(found["rho"]), expected)
 
 
 @dataclass(frozen=True, slots=True)
 class Me:
-    """Whose token it is."""
+    """The holder of a token. Made by the client.
+
+    Attributes
+    ----------
+    name
+        The holder's name.
+    role
+        "owner", "auditor" or "analyst".
+    accounts
+        The accounts that the holder may ask.
+    """
 
     name: str
     role: str
@@ -287,8 +374,18 @@ class Me:
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnOf:
-    """A column of a table: numbers within bounds, or categories."""
+class TableColumn:
+    """A column of a table: numbers within bounds, or categories. Made by the client.
+
+    Attributes
+    ----------
+    name
+        The column's name.
+    bounds
+        The bounds of numbers, or None.
+    categories
+        The categories, or None.
+    """
 
     name: str
     bounds: tuple[float, float] | None
@@ -297,34 +394,34 @@ class ColumnOf:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What is public about a table."""
+    """The public description of a table. Made by :meth:`Client.tables`."""
 
     name: str
     person: str | None
-    """The column that says whose a row is; a row is a person if there is none."""
+    """The column that names the person of each row; None if each row is a person."""
     rows: int
-    """How many rows of a person are used at most."""
+    """The largest number of a person's rows that are used."""
     groups: int
-    """How many groups of a person are used at most."""
+    """The largest number of groups in which a person's rows are used."""
     adjacency: str
     people: int | None
-    """About how many people there are, if that is public."""
-    columns: tuple[ColumnOf, ...]
+    """About the number of people, if that is public."""
+    columns: tuple[TableColumn, ...]
 
     @classmethod
-    def read(cls, found: Mapping[str, Any]) -> Table:
-        """From what a service sent."""
+    def _read(cls, found: Mapping[str, Any]) -> Table:
+        """Reads the object that a service sent."""
 
-        def column(one: Mapping[str, Any]) -> ColumnOf:
+        def column(one: Mapping[str, Any]) -> TableColumn:
             categories = one.get("categories")
-            return ColumnOf(one["name"], _two(one.get("bounds")), None if categories is None else tuple(categories))
+            return TableColumn(one["name"], _two(one.get("bounds")), None if categories is None else tuple(categories))
 
         names = ("name", "person", "rows", "groups", "adjacency", "people")
         known = {name: found[name] for name in names}
         return cls(**known, columns=tuple(map(column, found["columns"])))
 
     def _repr_html_(self) -> str:
-        def holds(one: ColumnOf) -> str:
+        def holds(one: TableColumn) -> str:
             if one.bounds is not None:
                 return f"{one.bounds[0]:g} to {one.bounds[1]:g}"
             return ", ".join(map(str, one.categories or ()))
@@ -334,7 +431,17 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A slot of a plan."""
+    """A slot of a plan account. Made by the client.
+
+    Attributes
+    ----------
+    name
+        The slot's name.
+    count
+        The number of its openings.
+    used
+        The number of used openings.
+    """
 
     name: str
     count: int
@@ -343,7 +450,25 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """How an account stands."""
+    """The state of an account. Made by :meth:`Client.accounts`.
+
+    Attributes
+    ----------
+    name
+        The account's name.
+    kind
+        The kind of account: "dataset", "plan" or "filter".
+    parent
+        The account that paid for it, or None.
+    left
+        The remaining budget.
+    charges
+        The number of debits.
+    closed
+        True if the account is closed.
+    slots
+        The slots of a plan account.
+    """
 
     name: str
     kind: str
@@ -354,16 +479,16 @@ class Account:
     slots: tuple[Slot, ...]
 
     @classmethod
-    def read(cls, found: Mapping[str, Any]) -> Account:
-        """From what a service sent."""
+    def _read(cls, found: Mapping[str, Any]) -> Account:
+        """Reads the object that a service sent."""
         slots = tuple(Slot(one["name"], one["count"], one["used"]) for one in found["slots"])
         first = found["name"], found["kind"], found["parent"]
-        return cls(*first, Remaining.read(found["left"]), found["charges"], found["closed"], slots)
+        return cls(*first, Remaining._read(found["left"]), found["charges"], found["closed"], slots)
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """What a session says to a question."""
+class SessionReply:
+    """A session's reply to a question. Made by :meth:`RemoteSession.ask`."""
 
     kind: str
     """``"above"`` or ``"below"`` the threshold; ``"pass"`` or ``"wrong"``; ``"number"`` or ``"table"``."""
@@ -372,20 +497,25 @@ class Reply:
     table: tuple[float, ...]
     """The numbers, if there are several."""
     answered: int
-    """How many answers the session has given."""
+    """The number of answers that the session has given."""
     over: bool
-    """Whether it gives no more."""
+    """True if the session gives no more answers."""
     entry: int
-    """The ledger's entry that stored it."""
+    """The number of the ledger's entry that stored the reply."""
     repeated: bool
-    """Whether it had been asked before."""
+    """True if the question was asked before."""
 
     @classmethod
-    def read(cls, found: Mapping[str, Any]) -> Reply:
-        """From what a service sent."""
+    def _read(cls, found: Mapping[str, Any]) -> SessionReply:
+        """Reads the object that a service sent."""
         reply = found["reply"]
         kind, value = (reply, None) if isinstance(reply, str) else next(iter(reply.items()))
         table = tuple(map(float, value)) if isinstance(value, list) else ()
         number = None if isinstance(value, list) else _maybe(value)
         stands = int(found["answered"]), bool(found["over"]), int(found["entry"]), bool(found["repeated"])
         return cls(str(kind), number, table, *stands)
+
+
+if not TYPE_CHECKING:
+    RENAMED = {"Answer": "NoisyAnswer", "ColumnOf": "TableColumn", "Reply": "SessionReply"}
+    __getattr__ = renamed(__name__, RENAMED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._native import Bracket
-from .errors import InvalidArgument, Undecided
+from .errors import InvalidArgumentError, UndecidedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Brackets"]
 
 
-# What is aimed at where no tolerance is given.
+# The relative width that is aimed at if no tolerance is given.
 AIM = 1e-6
 
 
@@ -30,11 +30,22 @@ MIRRORED = {"less": "greater", "less_equal": "greater_equal", "greater": "less",
 
 
 class Brackets:
-    """Arrays ``lower`` and ``upper`` with the truths between them, rounding included.
+    """Arrays ``lower`` and ``upper`` with the true values between them, rounding included.
 
-    As an array it is its safe side: ``upper`` for what something costs, ``lower`` for an
-    attacker's least error. Comparisons, with numbers or arrays, are of the truths, each on its own; they raise
-    :class:`counterpoint.Undecided` if one of them is not decided.
+    As a NumPy array it is its safe side: ``upper`` for costs, ``lower`` for an attacker's least error. Comparisons with
+    numbers or arrays compare the true values, element by element; they raise
+    :class:`counterpoint.errors.UndecidedError` if one is not decided.
+
+    Parameters
+    ----------
+    lower
+        Numbers that are never above the true values.
+    upper
+        Numbers that are never below the true values.
+    safe
+        The side that stands for the numbers: "upper" or "lower".
+    tolerance
+        The relative width that was promised or aimed at; 1e-6 if None.
     """
 
     __slots__ = ("lower", "safe", "tolerance", "upper")
@@ -52,7 +63,7 @@ class Brackets:
 
     @property
     def relative_width(self) -> Doubles:
-        """The widths, relative to the upper ends; zero where both ends are the same."""
+        """The widths relative to the upper ends; zero where both ends are equal."""
         import numpy as np
 
         same = self.lower == self.upper
@@ -61,11 +72,12 @@ class Brackets:
 
     @property
     def wide(self) -> Any:
-        """Where a bracket is wider, relatively, than was promised or aimed at."""
+        """True where a bracket is relatively wider than promised or aimed at."""
         return self.relative_width > self.tolerance
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The shape of both arrays."""
         return self.lower.shape
 
     def __len__(self) -> int:
@@ -87,7 +99,7 @@ class Brackets:
         return np.array(side, dtype=dtype) if copy is not False else np.asarray(side, dtype=dtype)
 
     def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """NumPy's arrays leave comparisons to it, and take it for its safe side else."""
+        """Compares where NumPy's arrays defer comparisons, and stands for the safe side in every other operation."""
         import numpy as np
 
         if function.__name__ in MIRRORED and method == "__call__" and not options:
@@ -136,20 +148,20 @@ class Brackets:
 
 
 def _ends(other: Any) -> tuple[Any, Any]:
-    """The lower and the upper ends of what is compared with."""
+    """The lower and the upper ends of the other operand."""
     import numpy as np
 
     if isinstance(other, (Brackets, Bracket)):
         return other.lower, other.upper
-    data, shape = packed("what is compared with", other)
+    data, shape = packed("the other operand", other)
     numbers = np.frombuffer(data, dtype=np.float64).reshape(shape)
     if np.isnan(numbers).any():
-        raise InvalidArgument("brackets are compared with nan; legal: numbers")
+        raise InvalidArgumentError("brackets are compared with nan; legal: numbers")
     return numbers, numbers
 
 
 def _decided(yes: Truths, no: Truths, sign: str) -> Truths:
-    """Where it is so, if that is decided everywhere."""
+    """Returns where the comparison holds, or raises if it is undecided somewhere."""
     import numpy as np
 
     yes, no = np.asarray(yes), np.asarray(no)
@@ -157,19 +169,19 @@ def _decided(yes: Truths, no: Truths, sign: str) -> Truths:
     if len(open_):
         place = ", ".join(map(str, open_[0]))
         legal = "a smaller tolerance, or .upper (never below the truth) and .lower (never above it)"
-        raise Undecided(f"[{place}] {sign} is undecided; legal: {legal}")
+        raise UndecidedError(f"[{place}] {sign} is undecided; legal: {legal}")
     return yes
 
 
 def is_scalar(value: object) -> bool:
-    """Whether a value is one number, rather than an array of them."""
+    """True if a value is one number rather than an array."""
     if isinstance(value, (float, int)):
         return True
     return not hasattr(value, "__len__") or getattr(value, "shape", None) == ()
 
 
 def packed(argument: str, values: object) -> tuple[bytes, tuple[int, ...]]:
-    """An array's doubles and its shape."""
+    """Packs an array's doubles; also returns its shape."""
     import numpy as np
 
     try:
@@ -188,7 +200,7 @@ def unpacked(
     safe: Side = "upper",
     tolerance: float | None = None,
 ) -> Brackets:
-    """The brackets that the native side packed."""
+    """Makes brackets of the ends that the native module packed."""
     import numpy as np
 
     lower, upper = (np.frombuffer(end, dtype=np.float64).reshape(shape) for end in ends)
@@ -196,13 +208,13 @@ def unpacked(
 
 
 def points(ends: tuple[bytes, bytes]) -> Doubles:
-    """Points in rows of two."""
+    """Returns points as rows of two numbers."""
     import numpy as np
 
     return np.column_stack([np.frombuffer(end, dtype=np.float64) for end in ends])
 
 
 def one_question(delta: object, epsilon: object) -> None:
-    """Exactly one of the two is given."""
+    """Raises unless exactly one of delta and epsilon is given."""
     if (delta is None) == (epsilon is None):
-        raise InvalidArgument("the question is not clear; legal: delta or epsilon, one of them")
+        raise InvalidArgumentError("the question is not clear; legal: delta or epsilon, one of them")

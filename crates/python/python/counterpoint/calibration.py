@@ -1,4 +1,4 @@
-"""How much noise, how small a loss or how many releases a target allows."""
+"""Calibration: the noise, the epsilon or the number of releases that a target allows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._native import Calibration
-from .errors import InvalidArgument
+from .errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -29,14 +29,46 @@ def calibrate(
     tolerance: float | None = None,
     progress: Callable[[float], bool | None] | None = None,
 ) -> Calibration:
-    """The value of ``unknown`` that meets (epsilon, delta) with the least noise or the most use.
+    """Finds the number that meets (epsilon, delta) with the least noise or the most use.
 
-    ``unknown`` is "sigma", "scale", "epsilon" or "count", and what has :data:`counterpoint.UNKNOWN` in the place of
-    that number varies, its noise in proportion to its sensitivity. Where nothing has, all mechanisms with such a number
-    vary, or only those named (or numbered) in ``varying``; they keep the ratios of what they say now. ``value`` is that
-    of the first. The cost is the one that composing the found mechanisms gives, to the last bit; it is within
-    the target, and that of the next double is not.
+    The cost equals that of composing the mechanisms found, to the last bit. It is within the target, and the cost at
+    the next double is not.
 
+    Parameters
+    ----------
+    mechanisms
+        A mechanism or a list of them. Those with :data:`counterpoint.UNKNOWN` in place of a number vary, with noise in
+        proportion to their sensitivity.
+    unknown
+        The number to find: "sigma", "scale", "epsilon" or "count". It may be omitted if mechanisms have ``UNKNOWN``.
+    epsilon, delta
+        The target.
+    varying
+        The names or indices of the mechanisms that vary, in the ratios that they have now; every mechanism with such a
+        number if None.
+    adjacency
+        The neighbouring relation: "add-remove" or "replace". It is needed where it makes a difference.
+    group
+        The number of people who are protected together; one if None.
+    tolerance
+        The relative width of the certified costs; 1e-6 is aimed at if None.
+    progress
+        A function that receives the fraction done. If it returns False, the search stops.
+
+    Returns
+    -------
+    Calibration
+        The ``value`` found (of the first varying mechanism), its certified ``cost`` and the filled-in ``mechanisms``.
+
+    Raises
+    ------
+    counterpoint.errors.OutOfReachError
+        No value in the legal range meets the target.
+    counterpoint.InvalidArgumentError
+        An argument is outside its range, or nothing varies.
+
+    Examples
+    --------
     >>> import counterpoint as cp
     >>> found = cp.calibrate(cp.Gaussian(sigma=cp.UNKNOWN) * 10, epsilon=1.0, delta=1e-6)
     >>> round(found.value, 4), found.cost <= 1.0
@@ -59,7 +91,7 @@ def _places(varying: Any, mechanisms: list[Mechanism]) -> list[int] | None:
         if isinstance(one, str):
             named = [index for index, m in enumerate(mechanisms) if m.name == one]
             if not named:
-                raise InvalidArgument(f"varying is {one!r}; legal: the name of a mechanism, or its index")
+                raise InvalidArgumentError(f"varying is {one!r}; legal: the name of a mechanism, or its index")
             places += named
         else:
             places.append(one)

@@ -1,4 +1,4 @@
-"""Asking a curator: ``counterpoint serve`` answers questions about tables, and charges a ledger."""
+"""A client of a curator: ``counterpoint serve`` answers questions about tables and charges a ledger."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from ._deprecated import renamed
 from ._http import Service, problem
 from .answers import (
     Account,
-    Answer,
+    NoisyAnswer,
     Charge,
-    ColumnOf,
+    TableColumn,
     Expected,
     Me,
     Number,
     Quote,
     Remaining,
-    Reply,
+    SessionReply,
     Slot,
     Table,
 )
-from .errors import InvalidArgument, LedgerError, ServiceError, SessionOver
+from .errors import InvalidArgumentError, LedgerError, ServiceError, SessionOverError
 from .question import Aggregate, Column, Condition, Question, column
 
 if TYPE_CHECKING:
@@ -34,36 +35,39 @@ if TYPE_CHECKING:
 __all__ = [
     "Account",
     "Aggregate",
-    "Answer",
     "Asking",
     "Charge",
     "Client",
     "Column",
-    "ColumnOf",
     "Condition",
     "Expected",
     "GuessAndCheckOf",
     "Me",
+    "NoisyAnswer",
     "Number",
     "Question",
     "Quote",
     "Remaining",
-    "Reply",
-    "Session",
+    "RemoteSession",
+    "SessionReply",
     "Slot",
     "SparseVectorOf",
     "Step",
     "Table",
+    "TableColumn",
     "column",
     "connect",
 ]
 
 MOST_TOGETHER = 100
-"""So many questions a service prices or answers together."""
+"""The largest number of questions that a service prices or answers together."""
 
 
 class Asking(TypedDict, total=False):
-    """A question that is to be priced: ``question``, one of ``epsilon``, ``rho``, ``slot`` and ``error``, and more."""
+    """A question to be priced or asked: ``question``, one of ``epsilon``, ``rho``, ``slot`` and ``error``, and options.
+
+    ``account`` and ``confidence`` are optional, as in :meth:`Client.ask`.
+    """
 
     question: str | Question
     account: str | None
@@ -75,9 +79,10 @@ class Asking(TypedDict, total=False):
 
 
 class SparseVectorOf(TypedDict, total=False):
-    """Which counts, or sums, are above a threshold. Costs 3 epsilon, and a fourth with ``values``.
+    """The declaration of a sparse vector: which counts or sums are above a threshold.
 
-    It ends with so many ``answers`` above. For sums: the ``column`` whose bounds say how far a row moves one, or ``bounds``.
+    It costs 3 epsilon, and a fourth with ``values``, and ends after the last of ``answers`` above. For sums, ``column``
+    names the column whose bounds say how far a row moves a sum, or ``bounds`` gives them.
     """
 
     epsilon: float
@@ -89,9 +94,9 @@ class SparseVectorOf(TypedDict, total=False):
 
 
 class GuessAndCheckOf(TypedDict, total=False):
-    """Which guesses of counts, or sums, are wrong by about a ``tolerance``, and what would be right. Costs 4 epsilon.
+    """The declaration of guess-and-check: which guesses of counts or sums are wrong by about ``tolerance``, and the right values.
 
-    It ends with so many ``corrections``.
+    It costs 4 epsilon, and ends after the last of ``corrections``.
     """
 
     epsilon: float
@@ -102,7 +107,8 @@ class GuessAndCheckOf(TypedDict, total=False):
 
 
 class Step(TypedDict, total=False):
-    """An aggregate at a cost: ``of`` is a question with one aggregate, of which nothing else counts, and ``epsilon`` or ``rho``."""
+    """An aggregate at a cost: ``of``, a question with one aggregate (the rest of it is ignored), and ``epsilon`` or ``rho``.
+    """
 
     of: Question
     epsilon: float
@@ -110,10 +116,31 @@ class Step(TypedDict, total=False):
 
 
 def connect(url: str, token: str, *, timeout: float = 60.0, cafile: str | os.PathLike[str] | None = None) -> Client:
-    """A client of the curator at ``url``, for whoever has the token.
+    """Connects to a curator.
 
     The token is sent to that host and to no other: redirects are not followed, no proxy is used, and beyond this
-    machine the address has to be https. ``cafile`` holds certificates to trust in place of the system's.
+    machine the URL has to be https.
+
+    Parameters
+    ----------
+    url
+        The service's URL.
+    token
+        The token that the owner gave you.
+    timeout
+        The longest time to wait for a response, in seconds.
+    cafile
+        A file of certificates to trust in place of the system's.
+
+    Returns
+    -------
+    Client
+        The client.
+
+    Raises
+    ------
+    counterpoint.InvalidArgumentError
+        An argument is not legal, such as a URL with http:// beyond this machine.
     """
     import os
 
@@ -121,10 +148,10 @@ def connect(url: str, token: str, *, timeout: float = 60.0, cafile: str | os.Pat
 
 
 class Client:
-    """A curator, as one token sees it. Made by :func:`connect`; threads may share it.
+    """A connection to a curator with one token. Made by :func:`connect`; threads may share it.
 
-    What fails on the way, or while the service is busy, is sent again a few times. It is the same question then, and is
-    charged once.
+    A request that fails on the way, or while the service is busy, is sent again a few times. It stays the same
+    question, and is charged once.
     """
 
     def __init__(self, service: Service) -> None:
@@ -142,26 +169,54 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Closes connections. Whatever is asked later opens new ones."""
+        """Closes the connections. Later questions open new ones."""
         self._service.close()
 
     @cached_property
     def me(self) -> Me:
-        """Whose token it is."""
+        """The holder of the token."""
         found = self._service.get("/v1/me")
         return Me(found["name"], found["role"], tuple(found["accounts"]))
 
     def tables(self) -> list[Table]:
-        """What is public about the tables."""
-        return [Table.read(one) for one in self._service.get("/v1/tables")["tables"]]
+        """The public descriptions of the tables.
+
+        Returns
+        -------
+        list of Table
+            The tables.
+        """
+        return [Table._read(one) for one in self._service.get("/v1/tables")["tables"]]
 
     def accounts(self) -> list[Account]:
-        """The accounts that the token may ask."""
-        return [Account.read(one) for one in self._service.get("/v1/accounts")["accounts"]]
+        """The accounts that the token may ask.
+
+        Returns
+        -------
+        list of Account
+            The accounts.
+        """
+        return [Account._read(one) for one in self._service.get("/v1/accounts")["accounts"]]
 
     def account(self, name: str | None = None) -> Account:
-        """One account; the only one if none is named."""
-        return Account.read(self._service.get(f"/v1/accounts/{_quoted(self._account(name))}"))
+        """One account.
+
+        Parameters
+        ----------
+        name
+            The account's name; the only account of the token if None.
+
+        Returns
+        -------
+        Account
+            The account.
+
+        Raises
+        ------
+        counterpoint.errors.NotFoundError
+            There is no such account.
+        """
+        return Account._read(self._service.get(f"/v1/accounts/{_quoted(self._account(name))}"))
 
     def ask(
         self,
@@ -175,36 +230,69 @@ class Client:
         confidence: Real = 0.95,
         key: str | None = None,
         dummy: bool = False,
-    ) -> Answer:
-        """Asks a question, as SQL or as a :class:`Question`. It is charged to the account, the only one if none is named.
+    ) -> NoisyAnswer:
+        """Asks a question and charges it. Asked again, it has the same answer and costs nothing.
 
-        One of these says what it may cost: ``epsilon``, ``rho``, a ``slot`` of the account's plan, or an ``error``, for
-        which as little is spent as gives every number this half-width. Asked again, it has the same answer and costs
-        nothing. ``key`` is your own name for it: under it nothing else can be asked.
+        Parameters
+        ----------
+        question
+            SQL as a text, or a :class:`Question`.
+        account
+            The account that pays; the only account of the token if None.
+        epsilon, rho, slot, error
+            Exactly one of these sets the cost: an epsilon, a rho, a slot of the account's plan, or the half-width that
+            every number is to have, for which as little as possible is spent.
+        confidence
+            The confidence of half-widths and intervals.
+        key
+            Your own name for the question: nothing else can be asked under it.
+        dummy
+            Answers from rows that are made up from the public description of the table: nothing is charged, and the
+            answer means nothing. It is for writing the program that will ask.
 
-        With ``dummy=True`` the answer is of rows that are made up from what is public about the table: nothing is charged,
-        and the answer means nothing. It is for writing the program that will ask.
+        Returns
+        -------
+        NoisyAnswer
+            The numbers.
+
+        Raises
+        ------
+        counterpoint.errors.OverBudgetError
+            A budget does not allow it. Nothing was charged.
+        counterpoint.errors.IllegalQuestionError
+            The question cannot be asked of this table. Nothing was charged.
+        counterpoint.ServiceError
+            The service did not answer for another reason.
         """
         pays = {"epsilon": epsilon, "rho": rho, "slot": slot, "error": error}
         body = self._body(question, account, pays, confidence)
         if key is not None:
             body["key"] = str(key)
         path = "/v1/rehearsals" if dummy else "/v1/questions"
-        return Answer(self._service.post(path, body), _grouped(question))
+        return NoisyAnswer(self._service.post(path, body), _grouped(question))
 
-    def ask_all(self, askings: Sequence[Asking]) -> list[Answer | ServiceError]:
-        """Asks several questions, each charged and answered on its own and in this order; the error, not raised, where one is
-        not answered. Those about one table are answered in one pass through it.
+    def ask_all(self, askings: Sequence[Asking]) -> list[NoisyAnswer | ServiceError]:
+        """Asks several questions, each charged and answered on its own, in this order.
 
-        ``client.ask_all([{"question": "SELECT COUNT(*) FROM visits", "epsilon": 0.1}, ...])``
+        Questions about one table are answered in one pass through it.
+
+        Parameters
+        ----------
+        askings
+            The questions: ``[{"question": "SELECT COUNT(*) FROM visits", "epsilon": 0.1}, ...]``.
+
+        Returns
+        -------
+        list of NoisyAnswer or ServiceError
+            For each question its answer, or the error, which is not raised.
         """
         bodies = [self._asking(asking) for asking in askings]
-        answers: list[Answer | ServiceError] = []
+        answers: list[NoisyAnswer | ServiceError] = []
         for start in range(0, len(bodies), MOST_TOGETHER):
             found = self._service.post("/v1/questions", bodies[start : start + MOST_TOGETHER])
             for asking, one in zip(askings[start:], found):
                 failed = "code" in one
-                answers.append(problem(one, int(one["status"])) if failed else Answer(one, _grouped(asking["question"])))
+                answers.append(problem(one, int(one["status"])) if failed else NoisyAnswer(one, _grouped(asking["question"])))
         return answers
 
     def price(
@@ -218,20 +306,50 @@ class Client:
         error: Real | None = None,
         confidence: Real = 0.95,
     ) -> Quote:
-        """What :meth:`ask` would cost. Nothing is charged, and no data are looked at."""
+        """The price of a question. Nothing is charged, and no data are read.
+
+        Parameters
+        ----------
+        question
+            SQL as a text, or a :class:`Question`.
+        account
+            The account that would pay; the only account of the token if None.
+        epsilon, rho, slot, error
+            Exactly one of these sets the cost, as for :meth:`ask`.
+        confidence
+            The confidence of the half-widths.
+
+        Returns
+        -------
+        Quote
+            The cost and the expected accuracy.
+
+        Raises
+        ------
+        counterpoint.errors.IllegalQuestionError
+            The question cannot be asked of this table.
+        """
         pays = {"epsilon": epsilon, "rho": rho, "slot": slot, "error": error}
-        return Quote.read(self._service.post("/v1/prices", self._body(question, account, pays, confidence)))
+        return Quote._read(self._service.post("/v1/prices", self._body(question, account, pays, confidence)))
 
     def prices(self, askings: Sequence[Asking]) -> list[Quote | ServiceError]:
-        """What several questions would cost, each on its own; the error, not raised, where one cannot be asked.
+        """The prices of several questions, each on its own.
 
-        ``client.prices([{"question": "SELECT COUNT(*) FROM visits", "epsilon": 0.1}, ...])``
+        Parameters
+        ----------
+        askings
+            The questions: ``[{"question": "SELECT COUNT(*) FROM visits", "epsilon": 0.1}, ...]``.
+
+        Returns
+        -------
+        list of Quote or ServiceError
+            For each question its price, or the error, which is not raised.
         """
         bodies = [self._asking(asking) for asking in askings]
         quotes: list[Quote | ServiceError] = []
         for start in range(0, len(bodies), MOST_TOGETHER):
             found = self._service.post("/v1/prices", bodies[start : start + MOST_TOGETHER])
-            quotes += [problem(one, int(one["status"])) if "code" in one else Quote.read(one) for one in found]
+            quotes += [problem(one, int(one["status"])) if "code" in one else Quote._read(one) for one in found]
         return quotes
 
     def session(
@@ -245,14 +363,38 @@ class Client:
         account: str | None = None,
         key: str | None = None,
         slot: str | None = None,
-    ) -> Session:
-        """Opens a session about a table: all of it is charged now, however much of it is used.
+    ) -> RemoteSession:
+        """Opens a session about a table. All of it is charged now, however much of it is used.
 
-        ``own`` is the name of a mechanism that the owner registered, which is asked by :meth:`Session.ask_own`.
+        ``with client.session("visits", sparse_vector={"epsilon": 0.1, "answers": 3, "threshold": 500}) as session:``
+        asks ``session.ask(...)`` and ends the session.
 
-        ``with client.session("visits", sparse_vector={"epsilon": 0.1, "answers": 3, "threshold": 500}) as session:`` asks
-        ``session.ask(...)`` and ends it. ``key`` is your own name for the session: opened again under it, with the same
-        declaration, it is the same session and costs nothing.
+        Parameters
+        ----------
+        table
+            The table's name.
+        sparse_vector, guess_and_check, sequence, own
+            Exactly one of these declares the session; ``own`` is the name of a mechanism that the owner registered,
+            which :meth:`RemoteSession.ask_own` asks.
+        account
+            The account that pays; the only account of the token if None.
+        key
+            Your own name for the session: opened again under it with the same declaration, it is the same session and
+            costs nothing.
+        slot
+            A slot of the account, one opening of which pays.
+
+        Returns
+        -------
+        RemoteSession
+            The open session, a context manager.
+
+        Raises
+        ------
+        counterpoint.errors.OverBudgetError
+            A budget does not allow it. Nothing was charged.
+        counterpoint.InvalidArgumentError
+            Not exactly one declaration is given.
         """
         import uuid
 
@@ -260,30 +402,59 @@ class Client:
         declared["sequence"] = None if sequence is None else [_step(step) for step in sequence]
         given = {name: what for name, what in declared.items() if what is not None}
         if len(given) != 1:
-            raise InvalidArgument(f"a session is {_listed(given)}; legal: exactly one of {', '.join(declared)}")
-        # Chosen here, so that opening it again after a failure does not pay again.
+            raise InvalidArgumentError(f"a session is {_listed(given)}; legal: exactly one of {', '.join(declared)}")
+        # Chosen here, so that a retry after a failure does not pay again.
         key = uuid.uuid4().hex if key is None else key
         body = {"account": self._account(account), "key": key, "table": table, **given}
         if slot is not None:
             body["slot"] = slot
-        return Session(self._service, body, self._service.post("/v1/sessions", body))
+        return RemoteSession(self._service, body, self._service.post("/v1/sessions", body))
 
     def sessions(self) -> list[dict[str, Any]]:
-        """The token's own sessions: ``account``, ``key``, ``table``, ``declared``, ``answered``, ``over``."""
+        """The token's own sessions.
+
+        Returns
+        -------
+        list of dict
+            ``account``, ``key``, ``table``, ``declared``, ``answered`` and ``over`` of each.
+        """
         return [one for page in self._service.pages("/v1/sessions") for one in page["sessions"]]
 
     def status(self) -> list[Account]:
-        """Every account, for the owner and auditors."""
-        return [Account.read(one) for page in self._service.pages("/v1/status") for one in page["accounts"]]
+        """Every account, for the owner and auditors.
+
+        Returns
+        -------
+        list of Account
+            The accounts.
+        """
+        return [Account._read(one) for page in self._service.pages("/v1/status") for one in page["accounts"]]
 
     def history(self) -> dict[str, Any]:
-        """The ledger's ``head`` and ``entries``, for the owner and auditors: who was charged what; no answers."""
+        """The ledger's history, for the owner and auditors: who was charged what, without answers.
+
+        Returns
+        -------
+        dict
+            ``head`` and ``entries``.
+        """
         pages = list(self._service.pages("/v1/history"))
         # The last page has every entry up to its head.
         return {"head": pages[-1]["head"], "entries": [entry for page in pages for entry in page["entries"]]}
 
     def verify(self) -> str:
-        """Recomputes every balance from the history, for the owner and auditors; returns the head."""
+        """Recomputes every balance from the history, for the owner and auditors.
+
+        Returns
+        -------
+        str
+            The ledger's head.
+
+        Raises
+        ------
+        counterpoint.LedgerError
+            The verification failed.
+        """
         found = self._service.get("/v1/verify")
         if not found["verified"]:
             raise LedgerError(f"verification failed: {found['problem']}")
@@ -295,13 +466,13 @@ class Client:
         accounts = self.me.accounts
         if len(accounts) != 1:
             legal = "one of " + ", ".join(accounts) if accounts else "the token of an analyst with an account"
-            raise InvalidArgument(f"account is missing; legal: {legal}")
+            raise InvalidArgumentError(f"account is missing; legal: {legal}")
         return accounts[0]
 
     def _asking(self, asking: Asking) -> dict[str, Any]:
         known = set(Asking.__annotations__)
         if "question" not in asking or not known.issuperset(asking):
-            raise InvalidArgument(f"an asking has {_listed(asking)}; legal: question, and any of {', '.join(sorted(known))}")
+            raise InvalidArgumentError(f"an asking has {_listed(asking)}; legal: question, and any of {', '.join(sorted(known))}")
         pays = {"epsilon": asking.get("epsilon"), "rho": asking.get("rho")}
         others = {"slot": asking.get("slot"), "error": asking.get("error")}
         return self._body(asking["question"], asking.get("account"), {**pays, **others}, asking.get("confidence", 0.95))
@@ -311,18 +482,18 @@ class Client:
     ) -> dict[str, Any]:
         paid = {name: how for name, how in pays.items() if how is not None}
         if len(paid) != 1:
-            raise InvalidArgument(f"an answer is paid by {_listed(paid)}; legal: exactly one of {', '.join(pays)}")
+            raise InvalidArgumentError(f"an answer is paid by {_listed(paid)}; legal: exactly one of {', '.join(pays)}")
         body = _written(question)
         body.update((name, how if isinstance(how, str) else _number(name, how)) for name, how in paid.items())
         body["confidence"] = _number("confidence", confidence)
         return {"account": self._account(account), **body}
 
 
-class Session:
-    """A session that was opened, by :meth:`Client.session`. Questions are a filter and one aggregate about its table.
+class RemoteSession:
+    """An open session of a service. Made by :meth:`Client.session`.
 
-    Left without an error, it is ended for good. Left by an error it stays open: it was paid for, and goes on under its
-    ``key``.
+    Questions are a filter and one aggregate about its table. Leaving the ``with`` without an error ends the session.
+    Leaving it by an error does not: the session was paid for, and continues under its ``key``.
     """
 
     def __init__(self, service: Service, body: Mapping[str, Any], found: Mapping[str, Any]) -> None:
@@ -330,17 +501,17 @@ class Session:
         self.account: str = body["account"]
         self.key: str = body["key"]
         self.table: str = body["table"]
-        self.cost = Charge.read(found["cost"])
-        """What opening it debited: nothing if it had been opened before."""
-        self.left = Remaining.read(found["left"])
-        """What was left then."""
+        self.cost = Charge._read(found["cost"])
+        """The debit of opening: nothing if the session was opened before."""
+        self.left = Remaining._read(found["left"])
+        """The remaining budget then."""
         self.answered: int = found["answered"]
-        """How many answers it has given."""
+        """The number of answers given so far."""
         self.over: bool = found["over"]
-        """Whether it gives no more."""
+        """True if the session gives no more answers."""
 
     def __repr__(self) -> str:
-        return f"Session({self.table!r}, key={self.key!r}, answered={self.answered}, over={self.over})"
+        return f"RemoteSession({self.table!r}, key={self.key!r}, answered={self.answered}, over={self.over})"
 
     @property
     def _path(self) -> str:
@@ -354,11 +525,30 @@ class Session:
         epsilon: Real | None = None,
         rho: Real | None = None,
         name: str | None = None,
-    ) -> Reply:
-        """Asks it: with a ``guess`` for guess-and-check, at an ``epsilon`` or ``rho`` of a sequence.
+    ) -> SessionReply:
+        """Asks the session.
 
-        ``name`` is your own for the question: asked again under it, it has the same answer. Without one, the same
-        question is the same; to ask a sequence for the same thing again, name it.
+        Parameters
+        ----------
+        question
+            SQL as a text, or a :class:`Question`.
+        guess
+            The guessed value, for guess-and-check.
+        epsilon, rho
+            The price on the list, for a sequence.
+        name
+            Your own name for the question: asked again under it, it has the same answer. Without one, the same question
+            has the same answer; to ask a sequence for the same thing again, name it.
+
+        Returns
+        -------
+        SessionReply
+            The reply.
+
+        Raises
+        ------
+        counterpoint.errors.SessionOverError
+            The session gives no more answers.
         """
         import hashlib
         import json
@@ -368,15 +558,29 @@ class Session:
         body.update((what, _number(what, number)) for what, number in given.items() if number is not None)
         same = json.dumps(body, sort_keys=True).encode()
         body["name"] = hashlib.sha256(same).hexdigest()[:32] if name is None else str(name)
-        reply = Reply.read(self._service.post(f"{self._path}/questions", body))
+        reply = SessionReply._read(self._service.post(f"{self._path}/questions", body))
         self.answered, self.over = reply.answered, reply.over
         return reply
 
     def ask_own(self, question: Any, *, name: str | None = None) -> Any:
-        """Asks a mechanism that the owner registered, anything that JSON can say; the reply is what it says.
+        """Asks a mechanism that the owner registered. That it costs no more than was charged is the owner's word.
 
-        That it costs no more than was charged is the owner's word. ``name`` is as in :meth:`ask`; without one every call is a
-        question of its own.
+        Parameters
+        ----------
+        question
+            Any value that JSON can represent.
+        name
+            Your own name for the question, as for :meth:`ask`; without one every call is a question of its own.
+
+        Returns
+        -------
+        object
+            The reply, as read from JSON.
+
+        Raises
+        ------
+        counterpoint.errors.SessionOverError
+            The session gives no more answers.
         """
         import uuid
 
@@ -386,14 +590,14 @@ class Session:
         return found["reply"]
 
     def close(self) -> None:
-        """Ends it for good. It is not refunded."""
+        """Ends the session for good. It is not refunded."""
         try:
             self._service.delete(self._path)
-        except SessionOver:
+        except SessionOverError:
             pass
         self.over = True
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> RemoteSession:
         return self
 
     def __exit__(
@@ -424,20 +628,25 @@ def _written(question: str | Question) -> dict[str, Any]:
         return {"question": question.to_dict()}
     if isinstance(question, str):
         return {"sql": str(question)}
-    raise TypeError(f"a question is of type {type(question).__name__}; legal: SQL as a text, or a Question")
+    raise TypeError(f"question is of type {type(question).__name__}; legal: SQL as a text, or a Question")
 
 
 def _step(step: Step) -> dict[str, Any]:
     question = step.get("of")
     if not isinstance(question, Question) or len(question.aggregates) != 1:
-        raise InvalidArgument("a step's of is no question with one aggregate; legal: such as Question(table).count()")
+        raise InvalidArgumentError("a step's of is no question with one aggregate; legal: such as Question(table).count()")
     costs = {name: how for name, how in step.items() if name != "of"}
     return {"of": question.aggregates[0].of(), **costs}
 
 
 def _grouped(question: str | Question) -> tuple[str, ...]:
-    """The columns that are grouped by, to label what comes back; of SQL only where they are plain to see."""
+    """The columns that are grouped by, to label the answer; in SQL only where they are plain to see."""
     if isinstance(question, Question):
         return question.group
     found = re.search(r"\bGROUP\s+BY\s+([\w\s,]+?)\s*;?\s*$", question, re.IGNORECASE)
     return tuple(name.strip() for name in found.group(1).split(",")) if found else ()
+
+
+if not TYPE_CHECKING:
+    RENAMED = {"Answer": "NoisyAnswer", "ColumnOf": "TableColumn", "Reply": "SessionReply", "Session": "RemoteSession"}
+    __getattr__ = renamed(__name__, RENAMED)

@@ -1,12 +1,13 @@
-"""Descriptions of what is released.
+"""Descriptions of releases.
 
-A mechanism is inert data: what was run, on which sample of the data, how many times. ``mechanism * n``
-runs it n times; ``replace`` changes any field. Fields, defaults and ranges are those of plan files.
+A mechanism is inert data: what runs, on which sample of the data, and how often. ``mechanism * n`` runs it n times;
+``replace`` changes any field. Fields, defaults and legal ranges are those of plan files.
 
-Every mechanism also takes ``count`` (1), ``name`` and ``partition``, the label of the part of the data it
-looks at. All but those known by a curve (``ZCDP``, ``TCDP`` and ``RDP``) and those with a sample of their own
-(``GaussianSubset``, ``GaussianDraws``, ``GaussianBatch`` and ``GaussianAllocation``) take ``rate``, that of the
-Poisson sample they run on; or ``examples`` and ``batch``, and ``epochs`` in place of ``count``.
+Every mechanism also takes ``count`` (1), ``name`` and ``partition``, the label of the part of the data that it reads.
+All but those given by a curve (``ZCDP``, ``TCDP``, ``RDP``) and those that draw their own sample (``GaussianSubset``,
+``GaussianDraws``, ``GaussianBatch``, ``GaussianAllocation``) take ``rate``, the rate of the Poisson sample that they
+run on; or ``examples`` and ``batch``, and ``epochs`` in place of ``count``. Values outside their range raise
+:class:`counterpoint.InvalidArgumentError`.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ __all__ = [
 ]
 
 UNKNOWN = Blank()
-"""In the place of a sigma, scale, epsilon or count: what :func:`counterpoint.calibrate` is to find."""
+"""A placeholder for the sigma, scale, epsilon or count that :func:`counterpoint.calibrate` is to find."""
 
 
 _KINDS = kinds()
@@ -67,7 +68,7 @@ M = TypeVar("M", bound=Mechanism)
 
 
 class _Release(TypedDict, total=False):
-    """What every mechanism takes."""
+    """The keywords of every mechanism."""
 
     count: int | Blank | None
     name: str | None
@@ -75,7 +76,7 @@ class _Release(TypedDict, total=False):
 
 
 class _Sampled(_Release, total=False):
-    """What all take that may run on a Poisson sample."""
+    """The keywords of every mechanism that may run on a Poisson sample."""
 
     rate: float | None
     examples: int | None
@@ -84,7 +85,7 @@ class _Sampled(_Release, total=False):
 
 
 def _make(cls: type[M], kind: str, release: _Release, **own: object) -> M:
-    """A mechanism of its own fields and those of every release."""
+    """Makes a mechanism from its own fields and the keywords of every release."""
     for name in release:
         if name not in _KEYWORDS[kind]:
             raise TypeError(f"{cls.__name__}.__new__() got an unexpected keyword argument {name!r}")
@@ -92,17 +93,23 @@ def _make(cls: type[M], kind: str, release: _Release, **own: object) -> M:
 
 
 class ApproxDP(Mechanism):
-    """Any mechanism with an (epsilon, delta) guarantee, of which nothing else is known.
+    """A mechanism of which only an (epsilon, delta) guarantee is known.
 
-    Its composition is exact: Kairouz, Oh and Viswanath 2017 for equal guarantees, Murtagh and Vadhan
+    The composition of such guarantees is exact: Kairouz, Oh and Viswanath 2017 for equal guarantees, Murtagh and Vadhan
     2018 for different ones, and Lyu 2022 for interleaved queries.
 
+    Parameters
+    ----------
+    epsilon
+        The guarantee's epsilon. A text, a Fraction or a Decimal is kept exactly, for questions with ``bits``; other
+        questions use the nearest double.
+    delta
+        The guarantee's delta, kept in the same way.
+
+    Examples
+    --------
     >>> ApproxDP(0.1) * 100
     ApproxDP(epsilon=0.1, delta=0.0, count=100)
-
-    A text, a Fraction or a Decimal is kept as it is, for questions with ``bits``; other questions are about the double
-    next to it.
-
     >>> ApproxDP("1/3")
     ApproxDP(epsilon=Fraction(1, 3), delta=0.0)
     """
@@ -116,9 +123,19 @@ class ApproxDP(Mechanism):
 
 
 class Laplace(Mechanism):
-    """A number plus Laplace noise: epsilon is sensitivity / scale. ``epsilon`` may stand in the place of ``scale``: the
-    least that is certified to have it.
+    """A number plus Laplace noise. Its epsilon is sensitivity / scale.
 
+    Parameters
+    ----------
+    scale
+        The scale of the noise.
+    sensitivity
+        The most that one person moves the number.
+    epsilon
+        In place of ``scale``: the least scale that is certified to cost at most this epsilon.
+
+    Examples
+    --------
     >>> Laplace(scale=10).sensitivity
     1.0
     >>> round(Laplace(epsilon=0.5, sensitivity=3).scale, 9)
@@ -137,7 +154,15 @@ class Laplace(Mechanism):
 
 
 class Geometric(Mechanism):
-    """A whole number plus discrete Laplace noise, whose masses fall by e^(-1/scale) a step."""
+    """A whole number plus geometric (discrete Laplace) noise, whose masses fall by e^(-1/scale) a step.
+
+    Parameters
+    ----------
+    scale
+        The scale of the noise.
+    sensitivity
+        The most that one person moves the number.
+    """
 
     __slots__ = ()
     scale: float
@@ -148,19 +173,27 @@ class Geometric(Mechanism):
 
 
 class Gaussian(Mechanism):
-    """A number or vector plus Gaussian noise of standard deviation sigma.
+    """A number or vector plus Gaussian noise.
 
-    With ``rate`` it runs on a Poisson sample of the data, which is DP-SGD; ``examples``, ``batch`` and
+    With ``rate`` the mechanism runs on a Poisson sample of the data, as DP-SGD does; ``examples``, ``batch`` and
     ``epochs`` say the same in practitioners' terms.
 
+    Parameters
+    ----------
+    sigma
+        The standard deviation of the noise.
+    sensitivity
+        The most that one person moves the vector, in Euclidean norm.
+    epsilon, delta
+        In place of ``sigma``: the least sigma that is certified to have this guarantee, for one run on all of the data
+        (the analytic Gaussian mechanism).
+
+    Examples
+    --------
     >>> Gaussian(sigma=1.0, rate=0.01, count=10_000) == Gaussian(sigma=1.0, rate=0.01) * 10_000
     True
     >>> Gaussian(sigma=1.0, examples=60_000, batch=600, epochs=15).count
     1500
-
-    ``epsilon`` and ``delta`` may stand in the place of ``sigma``: the least that is certified to have that guarantee,
-    run once and on all of the data (the analytic Gaussian mechanism).
-
     >>> round(Gaussian(epsilon=1.0, delta=1e-5).sigma, 6)
     3.730632
     """
@@ -177,10 +210,19 @@ class Gaussian(Mechanism):
 
 
 class GaussianMixture(Mechanism):
-    """Gaussian noise on what a person's data move by an amount drawn at random: matrix mechanisms on samples.
+    """Gaussian noise on a vector that one person moves by a random amount: matrix mechanisms on samples.
 
-    They move it by at most ``sensitivities[i]``, in Euclidean norm, with probability ``probabilities[i]``.
+    Parameters
+    ----------
+    sigma
+        The standard deviation of the noise.
+    sensitivities
+        The possible amounts, in Euclidean norm.
+    probabilities
+        The probability of each amount.
 
+    Examples
+    --------
     >>> GaussianMixture(sigma=2.0, sensitivities=[0, 1, 2], probabilities=[0.5, 0.25, 0.25]).sensitivities
     [0.0, 1.0, 2.0]
     """
@@ -198,11 +240,19 @@ class GaussianMixture(Mechanism):
 
 
 class GaussianSubset(Mechanism):
-    """Gaussian noise on a sample of a fixed size without replacement, which is ``share`` of the data.
+    """Gaussian noise on a sample of a fixed size without replacement, for adjacency "replace".
 
-    For adjacency "replace": ``sensitivity`` is how far another record in one's place moves the sum, which is twice
-    the norm that records are clipped to.
+    Parameters
+    ----------
+    sigma
+        The standard deviation of the noise.
+    share
+        The sample's share of the data.
+    sensitivity
+        The most that replacing one record moves the sum: twice the norm that records are clipped to.
 
+    Examples
+    --------
     >>> GaussianSubset(sigma=2.0, share=0.01, count=100).sensitivity
     1.0
     """
@@ -217,11 +267,22 @@ class GaussianSubset(Mechanism):
 
 
 class GaussianDraws(Mechanism):
-    """Gaussian noise on a sample of a fixed size with replacement: ``draws`` times one of ``records`` is drawn.
+    """Gaussian noise on a sample of a fixed size with replacement, for adjacency "replace".
 
-    For adjacency "replace": ``sensitivity`` is how far another record in one's place moves the sum for each time it
-    was drawn, which is twice the norm that records are clipped to. ``draws`` is at most ``records``.
+    Parameters
+    ----------
+    sigma
+        The standard deviation of the noise.
+    records
+        The number of records in the data.
+    draws
+        The number of times a record is drawn, at most ``records``.
+    sensitivity
+        The most that replacing one record moves the sum for each time it is drawn: twice the norm that records are
+        clipped to.
 
+    Examples
+    --------
     >>> GaussianDraws(sigma=2.0, records=60_000, draws=600, count=100).sensitivity
     1.0
     """
@@ -239,13 +300,27 @@ class GaussianDraws(Mechanism):
 
 
 class GaussianBatch(Mechanism):
-    """Gaussian noise on a sum over a Poisson sample, in which each person is with probability ``share``.
+    """Gaussian noise on a sum over a Poisson sample.
 
-    ``norm`` is the largest one that a person's vector in the sum may have. Under adjacency "add-remove" it is
-    ``Gaussian(sigma, norm, rate=share)``; under "replace", one person's vector for another's, at most twice that
-    far away. With ``people`` and ``most``, for "add-remove": of at most so many people, including whoever is added, at
-    most so many are in the sum, larger samples being cut to that at random.
+    Under adjacency "add-remove" this is ``Gaussian(sigma, norm, rate=share)``; under "replace", one person's vector
+    changes to another, at most twice ``norm`` away. With ``people`` and ``most``, for "add-remove", larger samples are
+    cut to ``most`` people at random.
 
+    Parameters
+    ----------
+    sigma
+        The standard deviation of the noise.
+    share
+        The probability with which each person is in the sample.
+    norm
+        The largest norm of a person's vector in the sum.
+    people
+        The largest number of people in the data, including one who is added; with ``most``.
+    most
+        The largest number of people in a batch; with ``people``.
+
+    Examples
+    --------
     >>> from counterpoint import compose
     >>> step = GaussianBatch(sigma=1.0, share=0.01, count=1000)
     >>> compose([step], adjacency="replace").epsilon(1e-6).upper < 3.2143
@@ -267,23 +342,36 @@ class GaussianBatch(Mechanism):
 
     @property
     def people(self) -> int | None:
-        """How many people there are at most, or None if batches are not cut."""
+        """The largest number of people in the data, or None if batches are not cut."""
         found: int | None = self.parameters.get("people")
         return found
 
     @property
     def most(self) -> int | None:
-        """How many of them are in a batch at most, or None if batches are not cut."""
+        """The largest number of people in a batch, or None if batches are not cut."""
         found: int | None = self.parameters.get("most")
         return found
 
 
 class GaussianAllocation(Mechanism):
-    """Gaussian noise on each of ``steps`` sums, each person being in ``each`` of them, drawn at random.
+    """Gaussian noise on each of several sums, where each person is in a random choice of the sums; for adjacency "add-remove".
 
-    For adjacency "add-remove". All of the steps are one release: ``count`` is how often all of them are run, as epochs
-    are. Shuffled batches are not this, as who is in one of them depends on who else there is.
+    All of the steps are one release: ``count`` is the number of times that all of them run, as epochs do. Shuffled
+    batches are not this mechanism, because who is in one of them depends on who else is in the data.
 
+    Parameters
+    ----------
+    sigma
+        The standard deviation of the noise on each sum.
+    steps
+        The number of sums.
+    sensitivity
+        The most that one person moves a sum.
+    each
+        The number of sums that each person is in.
+
+    Examples
+    --------
     >>> GaussianAllocation(sigma=2.0, steps=100, count=10).each
     1
     """
@@ -301,7 +389,15 @@ class GaussianAllocation(Mechanism):
 
 
 class DiscreteGaussian(Mechanism):
-    """A whole number plus discrete Gaussian noise, masses proportional to e^(-x^2 / 2 sigma^2)."""
+    """A whole number plus discrete Gaussian noise, with masses proportional to e^(-x^2 / 2 sigma^2).
+
+    Parameters
+    ----------
+    sigma
+        The parameter sigma of the noise.
+    sensitivity
+        The most that one person moves the number.
+    """
 
     __slots__ = ()
     sigma: float
@@ -312,7 +408,15 @@ class DiscreteGaussian(Mechanism):
 
 
 class RandomizedResponse(Mechanism):
-    """The true answer with probability e^epsilon / (e^epsilon + buckets - 1), else any of the others."""
+    """The true answer with probability e^epsilon / (e^epsilon + buckets - 1), else one of the others at random.
+
+    Parameters
+    ----------
+    epsilon
+        The epsilon of one response.
+    buckets
+        The number of possible answers.
+    """
 
     __slots__ = ()
     epsilon: float
@@ -323,7 +427,13 @@ class RandomizedResponse(Mechanism):
 
 
 class Exponential(Mechanism):
-    """The exponential mechanism, by its guarantee, which is also its range (bounded range)."""
+    """The exponential mechanism, given by its epsilon, which is also its range (bounded range).
+
+    Parameters
+    ----------
+    epsilon
+        The epsilon of one choice.
+    """
 
     __slots__ = ()
     epsilon: float
@@ -333,7 +443,15 @@ class Exponential(Mechanism):
 
 
 class Staircase(Mechanism):
-    """A number plus staircase noise (Geng and Viswanath), cut at gamma or at the best place."""
+    """A number plus staircase noise (Geng and Viswanath).
+
+    Parameters
+    ----------
+    epsilon
+        The epsilon of one release.
+    gamma
+        The share of each step that lies higher; the best share if None.
+    """
 
     __slots__ = ()
     epsilon: float
@@ -344,7 +462,13 @@ class Staircase(Mechanism):
 
 
 class NameAndShame(Mechanism):
-    """Everything revealed with probability delta, nothing otherwise."""
+    """Everything revealed with probability delta, nothing otherwise.
+
+    Parameters
+    ----------
+    delta
+        The probability that everything is revealed.
+    """
 
     __slots__ = ()
     delta: float
@@ -354,7 +478,15 @@ class NameAndShame(Mechanism):
 
 
 class ZCDP(Mechanism):
-    """Any mechanism with rho-zCDP (Bun and Steinke 2016), but for a leak of delta."""
+    """A mechanism of which only rho-zCDP (Bun and Steinke 2016) is known, except for a leak of delta.
+
+    Parameters
+    ----------
+    rho
+        The rho of the guarantee.
+    delta
+        The probability of a leak.
+    """
 
     __slots__ = ()
     rho: float
@@ -365,7 +497,15 @@ class ZCDP(Mechanism):
 
 
 class TCDP(Mechanism):
-    """Any mechanism with (rho, omega)-tCDP (Bun, Dwork, Rothblum and Steinke 2018)."""
+    """A mechanism of which only (rho, omega)-tCDP (Bun, Dwork, Rothblum and Steinke 2018) is known.
+
+    Parameters
+    ----------
+    rho
+        The rho of the guarantee.
+    omega
+        The order up to which the guarantee holds.
+    """
 
     __slots__ = ()
     rho: float
@@ -376,7 +516,15 @@ class TCDP(Mechanism):
 
 
 class RDP(Mechanism):
-    """Any mechanism whose Rényi divergences at these orders are at most these epsilons."""
+    """A mechanism of which only bounds on its Rényi divergences are known.
+
+    Parameters
+    ----------
+    orders
+        The Rényi orders, increasing.
+    epsilons
+        The bound on the divergence at each order.
+    """
 
     __slots__ = ()
     orders: list[float]
@@ -387,7 +535,13 @@ class RDP(Mechanism):
 
 
 class GDP(Mechanism):
-    """Any mechanism with mu-Gaussian privacy (Dong, Roth and Su 2022)."""
+    """A mechanism of which only mu-Gaussian privacy (Dong, Roth and Su 2022) is known.
+
+    Parameters
+    ----------
+    mu
+        The mu of the guarantee.
+    """
 
     __slots__ = ()
     mu: float
@@ -397,7 +551,17 @@ class GDP(Mechanism):
 
 
 class SparseVector(Mechanism):
-    """Sparse vector with one noisy threshold, as pure privacy: it costs the sum of both (Lyu et al. 2017)."""
+    """Sparse vector with one noisy threshold, charged as pure privacy: the sum of both epsilons (Lyu et al. 2017).
+
+    To run one, see :class:`counterpoint.sessions.SparseVectorSpec`.
+
+    Parameters
+    ----------
+    epsilon_threshold
+        The epsilon spent on the threshold.
+    epsilon_queries
+        The epsilon spent on the queries.
+    """
 
     __slots__ = ()
     epsilon_threshold: float
@@ -409,8 +573,18 @@ class SparseVector(Mechanism):
 
 
 class AboveThreshold(Mechanism):
-    """Sparse vector by a pair of its own, which costs less than the sum: one noisy threshold, stopped at the last of the
-    answers above it that were declared. Thresholds drawn anew are a ``count``."""
+    """Sparse vector charged by its own dominating pair, which costs less than the sum of both epsilons.
+
+    One noisy threshold, stopped at the last of the declared answers above it. Thresholds that are drawn anew are a
+    ``count``.
+
+    Parameters
+    ----------
+    epsilon_threshold
+        The epsilon spent on the threshold.
+    epsilon_queries
+        The epsilon spent on the queries.
+    """
 
     __slots__ = ()
     epsilon_threshold: float
@@ -422,7 +596,15 @@ class AboveThreshold(Mechanism):
 
 
 class Finite(Mechanism):
-    """Outcomes with known probabilities: p with the person's record, q without it."""
+    """Outcomes with known probabilities.
+
+    Parameters
+    ----------
+    p
+        The probability of each outcome with the person's record.
+    q
+        The probability of each outcome without it.
+    """
 
     __slots__ = ()
     p: list[float]
@@ -433,12 +615,24 @@ class Finite(Mechanism):
 
 
 class Cells(Mechanism):
-    """Your own mechanism, its outcomes cut into cells: p with the person's record and q without it, and in each
-    cell a lower and an upper bound on ln p/q. An infinite bound is none: what has no upper bound leaks.
+    """A mechanism of your own, with its outcomes cut into cells.
 
-    Answers lie between those of a pair that dominates all mechanisms with these cells and of one that they dominate:
-    how wide they are is how fine the cells are, whatever the tolerance.
+    Answers lie between those of a pair that dominates all mechanisms with these cells and those of a pair that all of
+    them dominate. Their width depends on how fine the cells are, whatever the tolerance.
 
+    Parameters
+    ----------
+    p
+        The probability of each cell with the person's record.
+    q
+        The probability of each cell without it.
+    lower
+        The lower bound on ln p/q in each cell; minus infinity for none.
+    upper
+        The upper bound on ln p/q in each cell; infinity for none, which counts as a leak.
+
+    Examples
+    --------
     >>> Cells(p=[0.6, 0.4], q=[0.4, 0.6], lower=[0.2, -0.6], upper=[0.6, -0.2]).upper
     [0.6, -0.2]
     """
@@ -450,7 +644,7 @@ class Cells(Mechanism):
     upper: list[float]
 
     def __new__(cls, p: Numbers, q: Numbers, lower: Numbers, upper: Numbers, **release: Unpack[_Sampled]) -> Self:
-        # Bounds beyond 600 say nothing, and these can be written in any format.
+        # Bounds beyond 600 say nothing, and any format can write these.
         bounds = dict(lower=[max(-1e300, x) for x in lower], upper=[min(1e300, x) for x in upper])
         return _make(cls, "cells", release, p=p, q=q, **bounds)
 
@@ -459,13 +653,34 @@ class Cells(Mechanism):
         cls, edges: Numbers, p: Callable[[float], float], q: Callable[[float], float], loss: Callable[[float], float],
         above: tuple[Callable[[float], float], Callable[[float], float]] | None = None, **release: Unpack[_Sampled],
     ) -> Self:
-        """The cells between edges, and those beyond the first and the last, of a mechanism that releases a number.
+        """Makes the cells of a mechanism that releases a number, between edges and beyond the outer ones.
 
-        ``p`` and ``q`` are its distribution functions, with the person's record and without it, and ``loss`` is
-        ln p/q, which has to rise or to fall throughout. Beyond the outer edges nothing bounds it on one side. Masses
-        are differences of these functions, taken as they are; ``above``, the probabilities of larger numbers, keeps
-        digits where those are small. Towards either end, what is so rare that rounding spoils its ratio is one cell.
+        Masses are differences of the distribution functions, taken as they are. Towards either end, outcomes that are
+        so rare that rounding spoils their ratio become one cell.
 
+        Parameters
+        ----------
+        edges
+            The increasing numbers between which the cells lie.
+        p
+            The distribution function with the person's record.
+        q
+            The distribution function without it.
+        loss
+            The logarithm of p/q at a number. It must rise or fall throughout; beyond the outer edges nothing bounds it
+            on one side.
+        above
+            The probabilities of larger numbers, with the record and without it: these keep digits where they are small.
+        **release
+            The keywords of every mechanism: ``count``, ``name``, ``partition`` and others.
+
+        Returns
+        -------
+        Cells
+            The mechanism.
+
+        Examples
+        --------
         >>> from statistics import NormalDist
         >>> edges = [x / 8 for x in range(-40, 49)]
         >>> noise = Cells.between(edges, NormalDist(1).cdf, NormalDist(0).cdf, lambda x: x - 0.5)
@@ -498,7 +713,8 @@ Cell = tuple[float, float, float, float]
 
 
 def _together(cells: list[Cell]) -> list[Cell]:
-    """From the likeliest cell outward, up to the first whose masses do not agree with its bounds: what lies beyond is one."""
+    """Merges the cells on either side beyond the first one, from the likeliest outward, whose masses contradict its bounds.
+    """
 
     def agrees(cell: Cell) -> bool:
         p, q, lower, upper = cell
@@ -518,11 +734,11 @@ def _together(cells: list[Cell]) -> list[Cell]:
 
 
 CLASSES: dict[str, type[Mechanism]] = {kind["name"]: globals()[kind["class"]] for kind in _KINDS}
-"""The classes by their names in plan files."""
+"""The classes by the names of their kinds in plan files."""
 
 
 class _Signature:
-    """The signature of a class, its keywords spelled out."""
+    """The signature of a class with its keywords spelled out."""
 
     def __get__(self, _: object, cls: type[Mechanism]) -> Signature:
         from inspect import Parameter, signature
@@ -536,5 +752,29 @@ class _Signature:
         return new.replace(parameters=[*own, *named])
 
 
-for _class in CLASSES.values():
+_KEYWORD_DOCS = {
+    "rate": "The rate of the Poisson sample that the mechanism runs on; all of the data if None.",
+    "examples": "The number of records that batches are drawn from; with ``batch`` in place of ``rate``.",
+    "batch": "The expected number of records in a batch.",
+    "epochs": "The number of passes over the examples, in place of ``count``.",
+    "count": "The number of times the mechanism runs (1).",
+    "name": "A name for the release.",
+    "partition": "The label of the part of the data that the mechanism reads; all of the data if None.",
+}
+
+
+def _document(cls: type[Mechanism], keywords: Sequence[str]) -> None:
+    """Adds the keywords of every release to the parameters in a class's documentation."""
+    text = cls.__doc__
+    if text is None:  # python -OO
+        return
+    indent = "    " if "\n    Parameters" in text else ""  # Python 3.13 removes indentation
+    parameters, mark, examples = text.partition(f"\n\n{indent}Examples\n")
+    lines = [f"\n{indent}{name}\n{indent}    {_KEYWORD_DOCS[name]}" for name in keywords]
+    cls.__doc__ = f"{parameters.rstrip()}{''.join(lines)}{mark or chr(10)}{examples}"
+
+
+for _kind in _KINDS:
+    _class = CLASSES[_kind["name"]]
     setattr(_class, "__signature__", _Signature())
+    _document(_class, _kind["keywords"])

@@ -7,10 +7,10 @@ from typing import Literal
 __all__ = ["Adjacency", "Direction", "Filter", "Format", "Outcome", "Route", "Side", "Theorem", "Unknown"]
 
 Adjacency = Literal["add-remove", "replace"]
-"""What neighbouring data sets are: one has one person more, or one person's data differ."""
+"""The neighbouring relations: one data set has one more person, or one person's data differ."""
 
 Unknown = Literal["sigma", "scale", "epsilon", "count"]
-"""What a calibration may look for."""
+"""The numbers that a calibration can find."""
 
 Route = Literal[
     "closed",
@@ -30,7 +30,7 @@ Route = Literal[
     "renyi",
     "precise",
 ]
-"""How an answer is computed. Any formula will do where "closed" is asked for, and any contour for "contour"."""
+"""The methods that compute answers. "closed" permits any formula, and "contour" any contour."""
 
 Theorem = Literal[
     "basic",
@@ -49,22 +49,22 @@ Theorem = Literal[
     "gdp-filter",
     "renyi-odometer",
 ]
-"""What licenses an answer."""
+"""The theorems that answers rest on."""
 
 Filter = Literal["sums", "renyi", "zcdp", "gdp"]
-"""What an open account adds up."""
+"""The quantities that an account can add up."""
 
 Format = Literal["toml", "json"]
-"""What a plan file is written in."""
+"""The formats of plan files."""
 
 Outcome = Literal["reserved", "pending", "committed"]
-"""What became of a reservation."""
+"""The outcomes of a reservation."""
 
 Direction = Literal["remove", "add"]
-"""Which of two neighbouring data sets the loss is drawn with."""
+"""The directions of a privacy loss: the person's data are removed, or added."""
 
 Side = Literal["upper", "lower"]
-"""The end of a bracket that is safe to take for the number."""
+"""The end of a bracket that is safe to use as the number."""
 
 Style = Literal["laplace", "gaussian", "staircase", "exponential"]
-"""The kinds of noise that a query is answered with."""
+"""The kinds of noise for queries."""

@@ -1,4 +1,4 @@
-"""Plans: what is released, and the questions one can ask of it."""
+"""Plans: releases about the same data, and the computations about them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _native
 from .arrays import Brackets, is_scalar, one_question, packed, unpacked
-from .errors import InvalidArgument
+from .errors import InvalidArgumentError
 from .losses import Losses
 from .region import Region
 
@@ -34,9 +34,18 @@ __all__ = ["Comparison", "Plan", "PreciseAnswer", "compose", "load"]
 class Plan(_native.Plan):
     """Releases about the same data, composed.
 
-    All bounds hold for mechanisms chosen adaptively and for interactive ones run concurrently, their
-    parameters fixed up front (Lyu 2022). They do not hold when the parameters themselves are
-    chosen from earlier answers: for that there is :class:`counterpoint.Ledger`.
+    All bounds hold for mechanisms that are chosen adaptively and for interactive ones run concurrently, with parameters
+    fixed in advance (Lyu 2022). They do not hold if the parameters depend on earlier answers: use
+    :class:`counterpoint.Ledger` for that.
+
+    Parameters
+    ----------
+    mechanisms
+        A mechanism, a list of them, or another plan.
+    adjacency
+        The neighbouring relation: "add-remove" or "replace". It is needed where it makes a difference.
+    group
+        The number of people who are protected together; one if None.
     """
 
     __slots__ = ()
@@ -72,32 +81,55 @@ class Plan(_native.Plan):
     ) -> Answer | Brackets | PreciseAnswer:
         """The least epsilon at which the plan is (epsilon, delta)-private.
 
-        Murtagh and Vadhan 2018, Theorem 1.5, for guarantees; for other mechanisms the product of
-        the pairs that dominate each (Zhu, Dong and Wang 2022, Theorem 10). The bracket's relative width is
-        at most ``tolerance`` (1e-6).
+        For guarantees by Murtagh and Vadhan 2018, Theorem 1.5; for other mechanisms by the product of the pairs that
+        dominate each (Zhu, Dong and Wang 2022, Theorem 10).
 
-        An array of deltas gives arrays; there a delta below what the plan leaks has an infinite
-        epsilon, where a single one raises :class:`counterpoint.NoFiniteEpsilon`.
+        Parameters
+        ----------
+        delta
+            A number from 0 up to but not including 1, or an array of them.
+        tolerance
+            The relative width of the bracket, which is then promised; 1e-6 is aimed at if None.
+        route
+            The method to use, of :data:`counterpoint.names.Route`; the fastest one if None.
+        bits
+            Computes to a width of 2^-bits, for plans of guarantees. Amounts are then exactly what was given: a float is
+            its double, while ``"0.3"``, ``"1/3"``, a Fraction and a Decimal are the numbers they say, here and in the
+            mechanisms.
+        progress
+            A function that receives the fraction done. If it returns False, the computation stops.
 
+        Returns
+        -------
+        Answer, Brackets or PreciseAnswer
+            The epsilon; :class:`Brackets` for an array, where an infinite epsilon stands for a delta below what the
+            plan leaks; :class:`PreciseAnswer` with ``bits``.
+
+        Raises
+        ------
+        counterpoint.errors.NoFiniteEpsilonError
+            A single delta is below what the plan leaks, or losses are unbounded at delta 0.
+        counterpoint.errors.ToleranceNotMetError
+            The given tolerance could not be certified. ``best`` is the best answer.
+        counterpoint.InvalidArgumentError
+            An argument is outside its range, or the route does not apply.
+
+        Examples
+        --------
         >>> import counterpoint as cp
         >>> plan = cp.compose([cp.ApproxDP(0.1) * 100])
         >>> print(plan.epsilon(1e-6))
         4.77456 .. 4.77457
-
-        With ``bits`` the answer is a :class:`PreciseAnswer` as narrow as 2^-bits, for plans of guarantees. Amounts
-        then are exactly what is given: a float is its double, while ``"0.3"``, ``"1/3"``, a ``Fraction`` and a ``Decimal``
-        are the numbers they say, here and in the mechanisms.
-
         >>> cp.compose([cp.ApproxDP("0.3") * 3]).epsilon(0, bits=100).upper[:30]
         '0.9000000000000000000000000000'
         """
         if bits is not None:
             _alone(tolerance, route)
-            return PreciseAnswer(*super().epsilon_to_bits(delta, bits, progress))
+            return PreciseAnswer(*super()._epsilon_to_bits(delta, bits, progress))
         if is_scalar(delta):
             return super().epsilon(delta, tolerance=tolerance, route=route, progress=progress)
         data, shape = packed("delta", delta)
-        return unpacked(super().epsilons(data, tolerance, route, progress), shape, tolerance=tolerance)
+        return unpacked(super()._epsilons(data, tolerance, route, progress), shape, tolerance=tolerance)
 
     @overload
     def delta(
@@ -128,21 +160,46 @@ class Plan(_native.Plan):
         bits: int | None = None,
         progress: Progress | None = None,
     ) -> Answer | Brackets | PreciseAnswer:
-        """The least delta at which the plan is (epsilon, delta)-private; its privacy profile.
+        """The least delta at which the plan is (epsilon, delta)-private: its privacy profile.
 
+        Parameters
+        ----------
+        epsilon
+            A number from 0, or an array of them.
+        tolerance
+            The relative width of the bracket, which is then promised; 1e-6 is aimed at if None.
+        route
+            The method to use, of :data:`counterpoint.names.Route`; the fastest one if None.
+        bits
+            Computes to a width of 2^-bits times the answer, for plans of guarantees; as for :meth:`epsilon`.
+        progress
+            A function that receives the fraction done. If it returns False, the computation stops.
+
+        Returns
+        -------
+        Answer, Brackets or PreciseAnswer
+            The delta; :class:`Brackets` for an array, :class:`PreciseAnswer` with ``bits``.
+
+        Raises
+        ------
+        counterpoint.errors.ToleranceNotMetError
+            The given tolerance could not be certified. ``best`` is the best answer.
+        counterpoint.InvalidArgumentError
+            An argument is outside its range, or the route does not apply.
+
+        Examples
+        --------
         >>> import counterpoint as cp
         >>> cp.compose([cp.RandomizedResponse(1.0)]).delta([0.0, 1.0]).upper.round(6).tolist()
         [0.462117, 0.0]
-
-        ``bits`` as for :meth:`epsilon`; the answer is then as narrow as 2^-bits times itself.
         """
         if bits is not None:
             _alone(tolerance, route)
-            return PreciseAnswer(*super().delta_to_bits(epsilon, bits, progress))
+            return PreciseAnswer(*super()._delta_to_bits(epsilon, bits, progress))
         if is_scalar(epsilon):
             return super().delta(epsilon, tolerance=tolerance, route=route, progress=progress)
         data, shape = packed("epsilon", epsilon)
-        return unpacked(super().deltas(data, tolerance, route, progress), shape, tolerance=tolerance)
+        return unpacked(super()._deltas(data, tolerance, route, progress), shape, tolerance=tolerance)
 
     def compare(  # type: ignore[override]
         self,
@@ -153,10 +210,33 @@ class Plan(_native.Plan):
         tolerance: float | None = None,
         progress: Progress | None = None,
     ) -> Comparison:
-        """The certified optimum beside what other theorems charge.
+        """Compares the certified optimum with the charges of other theorems.
 
-        With ``eta``, Murtagh and Vadhan's approximation algorithm (Theorem 1.7), too, at a delta.
+        Parameters
+        ----------
+        delta
+            The delta at which epsilons are compared.
+        epsilon
+            The epsilon at which deltas are compared, in place of ``delta``.
+        eta
+            Adds Murtagh and Vadhan's approximation algorithm (Theorem 1.7) with this additive error, at a delta.
+        tolerance
+            The relative width of the optimum; 1e-6 is aimed at if None.
+        progress
+            A function that receives the fraction done. If it returns False, the computation stops.
 
+        Returns
+        -------
+        Comparison
+            The optimum and the other charges by name of the theorem.
+
+        Raises
+        ------
+        counterpoint.InvalidArgumentError
+            Both or neither of delta and epsilon are given, or one is outside its range.
+
+        Examples
+        --------
         >>> import counterpoint as cp
         >>> comparison = cp.compose([cp.ApproxDP(0.1) * 100]).compare(delta=1e-6)
         >>> comparison.ratio("basic") > 2
@@ -175,8 +255,27 @@ class Plan(_native.Plan):
     ) -> Region:
         """The error rates that tests for one person's data can have (Kairouz, Oh and Viswanath 2017).
 
-        At the ``false_alarms`` given the region is as exact as ``tolerance`` says.
+        Parameters
+        ----------
+        false_alarms
+            False-alarm rates at which the region is as exact as ``tolerance`` says.
+        tolerance
+            The relative width of the miss rates there; 1e-6 is aimed at if None.
+        progress
+            A function that receives the fraction done. If it returns False, the computation stops.
 
+        Returns
+        -------
+        Region
+            The region of error rates.
+
+        Raises
+        ------
+        counterpoint.InvalidArgumentError
+            A rate is not between 0 and 1.
+
+        Examples
+        --------
         >>> import counterpoint as cp
         >>> region = cp.compose([cp.RandomizedResponse(1.0)]).region()
         >>> region.contains(0.1, 0.2)
@@ -192,39 +291,131 @@ class Plan(_native.Plan):
         tolerance: float | None = None,
         progress: Progress | None = None,
     ) -> Brackets:
-        """The least miss rates of tests with these false-alarm rates: the trade-off function.
+        """The trade-off curve: the least miss rates of tests with these false-alarm rates.
 
-        As an array it is its lower ends, which no attacker can beat.
+        Parameters
+        ----------
+        false_alarms
+            The false-alarm rates, from 0 to 1.
+        tolerance
+            The relative width of the miss rates; 1e-6 is aimed at if None.
+        progress
+            A function that receives the fraction done. If it returns False, the computation stops.
+
+        Returns
+        -------
+        Brackets
+            The miss rates. As an array they are their lower ends, which no attacker can beat.
+
+        Raises
+        ------
+        counterpoint.InvalidArgumentError
+            A rate is not between 0 and 1.
         """
         region = self.region(false_alarms, tolerance=tolerance, progress=progress)
         return region.least_miss(false_alarms)
 
     def losses(self) -> list[Losses]:  # type: ignore[override]
-        """The privacy loss in each direction that differs, on each part of the data."""
+        """The privacy losses in each direction that differs, on each part of the data.
+
+        Returns
+        -------
+        list of Losses
+            One for each direction and part.
+        """
         return [Losses(native) for native in super().losses()]
 
     def plot(self, *, ax: Any = None, points: int = 200, **style: Any) -> Any:
-        """Draws delta against epsilon with matplotlib; returns the axes."""
+        """Draws delta against epsilon with matplotlib.
+
+        Parameters
+        ----------
+        ax
+            The axes to draw on; new ones if None.
+        points
+            The number of points of the curve.
+        **style
+            Keywords of matplotlib's ``plot`` for the curve.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+        """
         from . import _plot
 
         return _plot.profile(self, ax=ax, points=points, **style)
 
     @classmethod
     def from_text(cls, text: str | bytes, *, exact: bool = False) -> Self:
-        """The plan of a plan file's text, TOML or JSON. If ``exact``, numbers of guarantees are what is written."""
+        """Reads a plan from the text of a plan file.
+
+        Parameters
+        ----------
+        text
+            TOML or JSON.
+        exact
+            Keeps the numbers of guarantees exactly as written, for questions with ``bits``.
+
+        Returns
+        -------
+        Plan
+            The plan.
+
+        Raises
+        ------
+        counterpoint.InvalidArgumentError
+            The text is no legal plan.
+        """
         data = text.encode() if isinstance(text, str) else bytes(text)
         return cls(_native.Plan.parse(data, exact=exact))
 
     def to_toml(self, *, delta: float | None = None, epsilon: float | None = None) -> str:
-        """The plan as a TOML plan file, with a question if one is given."""
+        """Writes the plan as the text of a TOML plan file.
+
+        Parameters
+        ----------
+        delta
+            The delta at which the file asks for epsilon.
+        epsilon
+            The epsilon at which the file asks for delta, in place of ``delta``.
+
+        Returns
+        -------
+        str
+            The text.
+        """
         return self.text("toml", delta=delta, epsilon=epsilon)
 
     def to_json(self, *, delta: float | None = None, epsilon: float | None = None) -> str:
-        """The plan as a JSON plan file, with a question if one is given."""
+        """Writes the plan as the text of a JSON plan file.
+
+        Parameters
+        ----------
+        delta
+            The delta at which the file asks for epsilon.
+        epsilon
+            The epsilon at which the file asks for delta, in place of ``delta``.
+
+        Returns
+        -------
+        str
+            The text.
+        """
         return self.text("json", delta=delta, epsilon=epsilon)
 
     def save(self, path: str | os.PathLike[str], *, delta: float | None = None, epsilon: float | None = None) -> None:
-        """Writes a plan file: JSON if the path ends in .json, else TOML."""
+        """Writes a plan file.
+
+        Parameters
+        ----------
+        path
+            The file: JSON if the path ends in .json, else TOML.
+        delta
+            The delta at which the file asks for epsilon.
+        epsilon
+            The epsilon at which the file asks for delta, in place of ``delta``.
+        """
         is_json = os.fspath(path).lower().endswith(".json")
         text = self.text("json" if is_json else "toml", delta=delta, epsilon=epsilon)
         with open(path, "w", encoding="utf-8") as file:
@@ -239,7 +430,7 @@ class Plan(_native.Plan):
         for what in ("adjacency", "group"):
             mine, theirs = getattr(self, what), getattr(other, what)
             if mine != theirs:
-                raise InvalidArgument(f"{what} is {mine!r} and {theirs!r}; legal: the same in both plans")
+                raise InvalidArgumentError(f"{what} is {mine!r} and {theirs!r}; legal: the same in both plans")
         both = self.mechanisms + other.mechanisms
         return type(self)(both, adjacency=self.adjacency, group=self.group)
 
@@ -277,7 +468,7 @@ def _short(value: object) -> str:
 
 
 def _restore(cls: type[Plan], text: str) -> Plan:
-    """What a pickle does."""
+    """Restores a pickled plan."""
     return cls.from_text(text)
 
 
@@ -287,11 +478,30 @@ def compose(
     adjacency: Adjacency | None = None,
     group: int | None = None,
 ) -> Plan:
-    """What these mechanisms cost together, ready to be asked.
+    """Composes mechanisms to a plan.
 
-    ``adjacency`` is "add-remove" or "replace", and needed where it makes a difference: for samples of
-    the data, and parts of it. ``group`` protects so many people together.
+    Parameters
+    ----------
+    mechanisms
+        A mechanism or a list of them.
+    adjacency
+        The neighbouring relation: "add-remove" or "replace". It is needed where it makes a difference: for samples of
+        the data and parts of it.
+    group
+        The number of people who are protected together; one if None.
 
+    Returns
+    -------
+    Plan
+        The plan, which computes epsilon, delta, error rates and losses.
+
+    Raises
+    ------
+    counterpoint.InvalidArgumentError
+        There is no mechanism, a needed adjacency is missing, or nothing is proved of a mechanism under the adjacency.
+
+    Examples
+    --------
     >>> import counterpoint as cp
     >>> plan = cp.compose([cp.Gaussian(sigma=2.0) * 3, cp.Laplace(scale=5.0)])
     >>> float(plan.epsilon(1e-6)) < 6
@@ -301,10 +511,27 @@ def compose(
 
 
 def load(path: str | os.PathLike[str], *, exact: bool = False) -> Plan:
-    """The plan of a plan file, TOML or JSON.
+    """Reads a plan file, TOML or JSON.
 
-    A number is the double next to its text; if ``exact``, numbers of guarantees are what is written, as for the program's
-    ``--bits``.
+    Parameters
+    ----------
+    path
+        The file.
+    exact
+        Keeps the numbers of guarantees exactly as written, as the program's ``--bits`` does; else a number is the
+        double nearest to its text.
+
+    Returns
+    -------
+    Plan
+        The plan.
+
+    Raises
+    ------
+    counterpoint.InvalidArgumentError
+        The file is no legal plan.
+    OSError
+        The file cannot be read.
     """
     with open(path, "rb") as file:
         data = file.read()
@@ -313,11 +540,14 @@ def load(path: str | os.PathLike[str], *, exact: bool = False) -> Plan:
 
 def _alone(tolerance: float | None, route: str | None) -> None:
     if tolerance is not None or route not in (None, "precise"):
-        raise InvalidArgument("bits is given with tolerance or route; legal: bits alone")
+        raise InvalidArgumentError("bits is given with tolerance or route; legal: bits alone")
 
 
 class PreciseAnswer:
-    """An answer in arbitrary precision: ``lower`` and ``upper`` are decimals that the truth lies between."""
+    """An answer in arbitrary precision: the true value lies between the decimals ``lower`` and ``upper``.
+
+    Made by :meth:`Plan.epsilon` and :meth:`Plan.delta` with ``bits``.
+    """
 
     __slots__ = ("lower", "theorem", "upper")
 
@@ -334,7 +564,7 @@ class PreciseAnswer:
         return Fraction(self.lower), Fraction(self.upper)
 
     def __float__(self) -> float:
-        """The safe side: not below the upper end."""
+        """The safe side: a double that is not below the upper end."""
         from fractions import Fraction
 
         nearest = float(self.upper)
@@ -353,7 +583,17 @@ class PreciseAnswer:
 
 
 class Comparison:
-    """The certified optimum beside what other theorems charge."""
+    """The certified optimum beside the charges of other theorems. Made by :meth:`Plan.compare`.
+
+    Attributes
+    ----------
+    of
+        The quantity compared: "epsilon" or "delta".
+    optimal
+        The certified optimum.
+    others
+        By name of the theorem its charge, or the reason why it has none.
+    """
 
     __slots__ = ("of", "optimal", "others")
 
@@ -363,12 +603,28 @@ class Comparison:
         self.others = others
 
     def ratio(self, theorem: Theorem) -> float:
-        """What a theorem charges over the optimum."""
+        """Divides a theorem's charge by the optimum.
+
+        Parameters
+        ----------
+        theorem
+            The theorem's name.
+
+        Returns
+        -------
+        float
+            The ratio.
+
+        Raises
+        ------
+        counterpoint.InvalidArgumentError
+            The theorem is unknown or has no charge here.
+        """
         value = self.others.get(theorem)
         if not isinstance(value, float):
             why = f"{theorem} has no value: {value}" if value else f"theorem is {theorem!r}"
             legal = ", ".join(name for name, value in self.others.items() if isinstance(value, float))
-            raise InvalidArgument(f"{why}; legal: {legal}")
+            raise InvalidArgumentError(f"{why}; legal: {legal}")
         return value / self.optimal.upper if self.optimal.upper else float("inf")
 
     def __eq__(self, other: object) -> bool:

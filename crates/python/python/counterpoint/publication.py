@@ -1,4 +1,4 @@
-"""Studies, released: from rows to numbers with noise that can be published."""
+"""Released studies: from rows to numbers with noise that can be published."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from . import _native
-from .errors import InvalidArgument
+from .errors import InvalidArgumentError
 from .ledger import plan_text
-from .study import Planned, read_study
+from .study import PlannedStudy, read_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,12 +23,12 @@ __all__ = ["Publication", "release"]
 
 
 class Publication:
-    """Published numbers, one row each, with the columns of ``release.csv``.
+    """Published numbers, one row each, with the columns of ``release.csv``. Made by :func:`release`.
 
-    Libraries of data frames read it as it is (``polars.DataFrame(published)``, ``pyarrow.table(published)``).
+    Data-frame libraries read it directly (``polars.DataFrame(published)``, ``pyarrow.table(published)``).
     """
 
-    def __init__(self, native: _native.Published, /) -> None:
+    def __init__(self, native: _native.Publication, /) -> None:
         self._native = native
 
     @property
@@ -38,22 +38,22 @@ class Publication:
 
     @property
     def delta(self) -> float:
-        """The delta that epsilon holds at."""
+        """The delta at which epsilon holds."""
         return self._native.promise[1]
 
     @property
     def made_up(self) -> bool:
-        """Whether the numbers are of made-up rows, and say nothing about anybody."""
+        """True if the numbers were computed from made-up rows, and say nothing about anybody."""
         return self._native.made_up
 
     @property
     def account(self) -> str | None:
-        """The account of the ledger that paid; None of made-up rows."""
+        """The ledger account that paid; None for made-up rows."""
         return None if self._native.ledger is None else self._native.ledger[0]
 
     @property
     def head(self) -> str | None:
-        """The ledger's head after the release, which ``Ledger(expect_head=...)`` takes; None of made-up rows."""
+        """The ledger's head after the release, for ``Ledger(expect_head=...)``; None for made-up rows."""
         return None if self._native.ledger is None else self._native.ledger[1]
 
     @cached_property
@@ -67,12 +67,12 @@ class Publication:
 
     @property
     def json(self) -> str:
-        """The text of ``release.json``: the numbers, what is public about the data, the privacy parameters."""
+        """The text of ``release.json``: the numbers, the public facts about the data, the privacy parameters."""
         return self._files["release.json"]
 
     @property
     def report(self) -> str:
-        """The text of ``report.html``, which tells readers in plain language what is published."""
+        """The text of ``report.html``, which explains the publication to readers in plain language."""
         return self._files["report.html"]
 
     @property
@@ -86,23 +86,45 @@ class Publication:
         Parameters
         ----------
         folder
-            Where to. It is made if it is not there. Each file is written whole or not at all.
+            The folder to write to, created if missing. Each file is written whole or not at all.
+
+        Raises
+        ------
+        counterpoint.InvalidArgumentError
+            Made-up numbers would replace real ones.
         """
         from pathlib import Path
 
         there = Path(folder)
         if self.made_up and _is_real(there / "release.json"):
-            raise InvalidArgument(f"{there / 'release.json'} is of real rows; legal: another folder for a dry run")
+            raise InvalidArgumentError(f"{there / 'release.json'} is of real rows; legal: another folder for a dry run")
         there.mkdir(parents=True, exist_ok=True)
         for name, text in self._files.items():
             _write_whole(there / name, text)
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """The columns as lists, None where a number has no interval."""
+        """The columns as lists.
+
+        Returns
+        -------
+        dict
+            The values by column, None where a number has no interval.
+        """
         return self._native.columns()
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The numbers as pandas' DataFrame."""
+        """The numbers as a pandas frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each number.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        """
         try:
             import pandas
         except ImportError as error:
@@ -112,7 +134,18 @@ class Publication:
         return found.astype({"lower": float, "upper": float})
 
     def to_polars(self) -> polars.DataFrame:
-        """The numbers as Polars' DataFrame."""
+        """The numbers as a Polars frame.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row for each number.
+
+        Raises
+        ------
+        ImportError
+            Polars is not installed.
+        """
         try:
             import polars
         except ImportError as error:
@@ -159,7 +192,7 @@ def _is_real(file: Path) -> bool:
 
 
 def _write_whole(path: Path, text: str) -> None:
-    """Writes a file so that whoever looks sees the old content or the new one."""
+    """Writes a file so that readers see the old content or the new one, never a part."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with open(draft, "w", encoding="utf-8", newline="") as file:
@@ -171,9 +204,9 @@ def _write_whole(path: Path, text: str) -> None:
         draft.unlink(missing_ok=True)
 
 
-def _described(plan: Planned | str | os.PathLike[str]) -> tuple[bytes, str | None]:
-    """The text of a plan and what it is asked, or of a plan file and its path."""
-    if isinstance(plan, Planned):
+def _described(plan: PlannedStudy | str | os.PathLike[str]) -> tuple[bytes, str | None]:
+    """The text of a plan with its question, or of a plan file with its path."""
+    if isinstance(plan, PlannedStudy):
         return plan.plan.text("json", delta=plan.delta_within).encode(), None
     return plan_text(plan)
 
@@ -182,42 +215,43 @@ def release(
     study: Mapping[str, Any] | str | bytes | os.PathLike[str],
     data: object = None,
     *,
-    plan: Planned | str | os.PathLike[str] | None = None,
+    plan: PlannedStudy | str | os.PathLike[str] | None = None,
     ledger: _native.Ledger | str | None = None,
     out: str | os.PathLike[str] | None = None,
     changed: bool = False,
     dry_run: bool = False,
     progress: Callable[[float], bool | None] | None = None,
 ) -> Publication:
-    """Releases a study: plans it, charges a ledger, draws and stores every statistic, and returns what can be published.
+    """Releases a study: plans it, charges a ledger, draws and stores every statistic, and returns the publication.
 
     The same study of the same rows is charged and drawn once: released again, its numbers come from the ledger. An
-    exception, a kill or Ctrl-C at any moment leaves nothing half done; released again, it goes on.
+    exception, a kill or Ctrl-C at any moment leaves nothing half done; released again, it continues.
 
     Parameters
     ----------
     study
         A dict, the text of a study file (TOML or JSON), or the path of one.
     data
-        The rows: a path (.csv, .parquet, .jsonl), a frame of pandas, Polars, Arrow or any library with Arrow's C interface
-        (``__arrow_c_stream__``), or a dict of columns. Without it the rows are where the study says (``source``). pandas
-        gives its frames away through pyarrow. Numbers and texts are read; NaN and None are missing.
+        The rows: a path (.csv, .parquet, .jsonl), a frame of pandas, Polars, Arrow or any library with Arrow's C
+        interface (``__arrow_c_stream__``), or a dict of columns. If None, the rows are where the study says
+        (``source``). pandas exports its frames through pyarrow. Numbers and texts are read; NaN and None are missing.
     plan
-        The plan to release, as :func:`plan_study` made it, or the file that ``counterpoint plan --out`` wrote; without it the
-        study is planned.
+        The plan to release, made by :func:`plan_study`, or the file that ``counterpoint plan --out`` wrote; if None,
+        the study is planned.
     ledger
-        A :class:`Ledger`, or the address of one (``sqlite:PATH``, ``postgres://...``); a file that is not there is made.
-        Without it ``ledger.db`` in ``out`` pays. The owner's key, ``secret.db``, is beside a ledger that is a file, else
-        in ``out``.
+        A :class:`Ledger`, or the URL of one (``sqlite:PATH``, ``postgres://...``); a missing file is created. If None,
+        ``ledger.db`` in ``out`` pays. The owner's key, ``secret.db``, is beside a ledger that is a file, else in
+        ``out``.
     out
         A folder to write the four files of the release to.
     changed
-        Whether the rows may be others than those that were released before. They are charged anew: people who are in both
-        are charged twice. A frame and a file of the same rows count as others; frames of all libraries are the same.
+        Permits rows that differ from those released before. They are charged anew: people who are in both are charged
+        twice. A frame and a file of the same rows count as different; frames of all libraries count as equal.
     dry_run
-        Makes the same of made-up rows: no row is read and nothing is charged.
+        Makes the same publication of made-up rows: no row is read and nothing is charged.
     progress
-        Is told the fraction of the planning that is done; False stops it, until the ledger is charged.
+        A function that receives the fraction of the planning that is done. If it returns False, the release stops,
+        until the ledger is charged.
 
     Returns
     -------
@@ -226,9 +260,9 @@ def release(
 
     Raises
     ------
-    Refused
-        The budget does not allow it, or the rows are others. Nothing was charged.
-    InvalidArgument
+    counterpoint.errors.RefusedError
+        The budget does not allow the release, or the rows differ from those released before. Nothing was charged.
+    counterpoint.InvalidArgumentError
         The study, the plan or the rows are not legal. Nothing was charged.
 
     Examples

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, SupportsFloat, SupportsIndex
 
-from .errors import InvalidArgument
+from .errors import InvalidArgumentError
 
 __all__ = ["Aggregate", "Column", "Condition", "Question", "column"]
 
@@ -21,7 +21,7 @@ def _number(argument: str, value: Any) -> float:
         raise TypeError(f"{argument} is of type {type(value).__name__}; legal: a number")
     number = float(value)
     if not math.isfinite(number):
-        raise InvalidArgument(f"{argument} is {number}; legal: a finite number")
+        raise InvalidArgumentError(f"{argument} is {number}; legal: a finite number")
     return number
 
 
@@ -49,8 +49,10 @@ def _name(argument: str, value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Which rows are used. Made by :func:`column`; combined with ``&``, ``|`` and ``~``.
+    """A condition on rows. Made by comparisons of :func:`column`; combined with ``&``, ``|`` and ``~``.
 
+    Examples
+    --------
     >>> (column("age") >= 65) & ~column("region").isin("north")
     Condition(all(age >= 65.0, not(region in ['north'])))
     """
@@ -84,7 +86,13 @@ class Condition:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As the service reads it."""
+        """Writes the condition as the service's JSON.
+
+        Returns
+        -------
+        dict
+            The object.
+        """
         if self.kind in ("all", "any"):
             return {self.kind: [part.to_dict() for part in self.parts]}
         if self.kind == "not":
@@ -116,7 +124,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column, for conditions: comparisons for numbers, :meth:`isin` for categories."""
+    """A column in conditions. Made by :func:`column`; compared with numbers, or with categories by :meth:`isin`."""
 
     name: str
 
@@ -133,17 +141,51 @@ class Column:
         return Condition("below", column=self.name, numbers=(_number(self.name, number),))
 
     def between(self, low: Real, high: Real) -> Condition:
-        """From ``low`` to ``high``, both included."""
+        """The condition that the column is from ``low`` to ``high``, both included.
+
+        Parameters
+        ----------
+        low, high
+            The ends.
+
+        Returns
+        -------
+        Condition
+            The condition.
+        """
         return (self >= low) & (self <= high)
 
     def isin(self, *keys: Key) -> Condition:
-        """One of these categories."""
+        """The condition that the column is one of some categories.
+
+        Parameters
+        ----------
+        *keys
+            The categories.
+
+        Returns
+        -------
+        Condition
+            The condition.
+        """
         return Condition("in", column=self.name, keys=tuple(_key(self.name, key) for key in keys))
 
 
 def column(name: str) -> Column:
-    """A column, for conditions.
+    """Names a column, for conditions.
 
+    Parameters
+    ----------
+    name
+        The column's name.
+
+    Returns
+    -------
+    Column
+        The column, to be compared.
+
+    Examples
+    --------
     >>> column("age").between(18, 64)
     Condition(all(age >= 18.0, age <= 64.0))
     """
@@ -152,7 +194,7 @@ def column(name: str) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """What is computed of the rows, in each group."""
+    """An aggregate of the rows in each group. Made by the methods of :class:`Question`."""
 
     kind: str
     column: str | None = None
@@ -164,7 +206,13 @@ class Aggregate:
     keys: tuple[str | int, ...] | None = None
 
     def of(self) -> str | dict[str, Any]:
-        """What it is, as the service reads it."""
+        """Writes the kind of the aggregate as the service's JSON.
+
+        Returns
+        -------
+        str or dict
+            The object.
+        """
         if self.column is None:
             return self.kind
         about: dict[str, Any] = {"column": self.column}
@@ -185,7 +233,13 @@ class Aggregate:
         return {self.kind: about}
 
     def to_dict(self) -> dict[str, Any]:
-        """As the service reads it."""
+        """Writes the aggregate with its name as the service's JSON.
+
+        Returns
+        -------
+        dict
+            The object.
+        """
         named = {} if self.name is None else {"name": self.name}
         return {**named, "of": self.of()}
 
@@ -199,8 +253,23 @@ def _bounds(bounds: tuple[Real, Real] | None) -> tuple[float, float] | None:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question about one table: a value; every method returns another question.
+    """A question about one table. Every method returns another question.
 
+    Parameters
+    ----------
+    table
+        The table's name.
+    filter
+        The condition on rows; all rows if None.
+    group
+        The columns to group by.
+    aggregates
+        The aggregates.
+    rows, groups, rows_in_group
+        Limits on a person's rows, as for :meth:`at_most`.
+
+    Examples
+    --------
     >>> question = Question("visits").where(column("age") >= 65, year=2024).group_by("region").count().mean("cost")
     >>> question.to_dict()["group"]
     ['region']
@@ -220,7 +289,25 @@ class Question:
         _name("table", self.table)
 
     def where(self, *conditions: Condition, **categories: Key | Iterable[Key]) -> Question:
-        """Only rows where all of this holds: conditions, and columns that have one of some categories."""
+        """Keeps the rows for which all conditions hold.
+
+        Parameters
+        ----------
+        *conditions
+            Conditions on columns.
+        **categories
+            By column the category, or the categories, that it must have.
+
+        Returns
+        -------
+        Question
+            The filtered question.
+
+        Raises
+        ------
+        TypeError
+            A condition is no :class:`Condition`.
+        """
         every = list(conditions)
         for name, keys in categories.items():
             several = [keys] if isinstance(keys, str) or not isinstance(keys, Iterable) else keys
@@ -234,31 +321,124 @@ class Question:
         return replace(self, filter=filter)
 
     def group_by(self, *columns: str) -> Question:
-        """Answers for each category of these columns."""
+        """Asks for an answer in each category of columns.
+
+        Parameters
+        ----------
+        *columns
+            The columns' names.
+
+        Returns
+        -------
+        Question
+            The grouped question.
+        """
         return replace(self, group=(*self.group, *(_name("a column", one) for one in columns)))
 
     def count(self, *, name: str | None = None) -> Question:
-        """How many rows."""
+        """Adds the number of rows.
+
+        Parameters
+        ----------
+        name
+            A name for the aggregate in the answer.
+
+        Returns
+        -------
+        Question
+            The question with this aggregate added.
+        """
         return self._with(Aggregate("count", name=name))
 
     def people(self, *, name: str | None = None) -> Question:
-        """How many people."""
+        """Adds the number of people.
+
+        Parameters
+        ----------
+        name
+            A name for the aggregate in the answer.
+
+        Returns
+        -------
+        Question
+            The question with this aggregate added.
+        """
         return self._with(Aggregate("people", name=name))
 
     def sum(self, column: str, *, bounds: tuple[Real, Real] | None = None, name: str | None = None) -> Question:
-        """The sum of a column, clamped to its bounds or to these."""
+        """Adds the sum of a column, clamped to its bounds.
+
+        Parameters
+        ----------
+        column
+            The column.
+        bounds
+            Bounds to clamp the column to; the bounds declared for the column if None.
+        name
+            A name for the aggregate in the answer.
+
+        Returns
+        -------
+        Question
+            The question with this aggregate added.
+        """
         return self._with(Aggregate("sum", _name("column", column), _bounds(bounds), name=name))
 
     def mean(self, column: str, *, bounds: tuple[Real, Real] | None = None, name: str | None = None) -> Question:
-        """The mean of a column, clamped to its bounds or to these."""
+        """Adds the mean of a column, clamped to its bounds.
+
+        Parameters
+        ----------
+        column
+            The column.
+        bounds
+            Bounds to clamp the column to; the bounds declared for the column if None.
+        name
+            A name for the aggregate in the answer.
+
+        Returns
+        -------
+        Question
+            The question with this aggregate added.
+        """
         return self._with(Aggregate("mean", _name("column", column), _bounds(bounds), name=name))
 
     def variance(self, column: str, *, bounds: tuple[Real, Real] | None = None, name: str | None = None) -> Question:
-        """The variance of a column, clamped to its bounds or to these."""
+        """Adds the variance of a column, clamped to its bounds.
+
+        Parameters
+        ----------
+        column
+            The column.
+        bounds
+            Bounds to clamp the column to; the bounds declared for the column if None.
+        name
+            A name for the aggregate in the answer.
+
+        Returns
+        -------
+        Question
+            The question with this aggregate added.
+        """
         return self._with(Aggregate("variance", _name("column", column), _bounds(bounds), name=name))
 
     def deviation(self, column: str, *, bounds: tuple[Real, Real] | None = None, name: str | None = None) -> Question:
-        """The standard deviation of a column, clamped to its bounds or to these."""
+        """Adds the standard deviation of a column, clamped to its bounds.
+
+        Parameters
+        ----------
+        column
+            The column.
+        bounds
+            Bounds to clamp the column to; the bounds declared for the column if None.
+        name
+            A name for the aggregate in the answer.
+
+        Returns
+        -------
+        Question
+            The question with this aggregate added.
+        """
         return self._with(Aggregate("deviation", _name("column", column), _bounds(bounds), name=name))
 
     def proportion(
@@ -268,49 +448,174 @@ class Question:
         bounds: tuple[Real, Real] | None = None,
         name: str | None = None,
     ) -> Question:
-        """The share of the rows with a value whose value is one of these categories, or within these bounds."""
+        """Adds the share of the rows with a value whose value is one of some categories, or within bounds.
+
+        Parameters
+        ----------
+        column
+            The column.
+        *categories
+            The categories.
+        bounds
+            The bounds, both included, in place of categories.
+        name
+            A name for the aggregate in the answer.
+
+        Returns
+        -------
+        Question
+            The question with this aggregate added.
+
+        Raises
+        ------
+        counterpoint.InvalidArgumentError
+            Both or neither of categories and bounds are given.
+        """
         if bool(categories) == (bounds is not None):
-            raise InvalidArgument("categories are given with bounds, or neither; legal: one of the two")
+            raise InvalidArgumentError("categories are given with bounds, or neither; legal: one of the two")
         keys = tuple(categories) or None
         return self._with(Aggregate("proportion", _name("column", column), _bounds(bounds), keys=keys, name=name))
 
     def covariance(self, column: str, other: str, *, name: str | None = None) -> Question:
-        """The covariance of two columns, each clamped to its bounds."""
+        """Adds the covariance of two columns, each clamped to its bounds.
+
+        Parameters
+        ----------
+        column, other
+            The columns.
+        name
+            A name for the aggregate in the answer.
+
+        Returns
+        -------
+        Question
+            The question with this aggregate added.
+        """
         others = (_name("other", other),)
         return self._with(Aggregate("covariance", _name("column", column), others=others, name=name))
 
     def correlation(self, column: str, other: str, *, name: str | None = None) -> Question:
-        """The correlation of two columns, each clamped to its bounds."""
+        """Adds the correlation of two columns, each clamped to its bounds.
+
+        Parameters
+        ----------
+        column, other
+            The columns.
+        name
+            A name for the aggregate in the answer.
+
+        Returns
+        -------
+        Question
+            The question with this aggregate added.
+        """
         others = (_name("other", other),)
         return self._with(Aggregate("correlation", _name("column", column), others=others, name=name))
 
     def regression(self, column: str, *predictors: str, name: str | None = None) -> Question:
-        """The coefficients of a linear regression of a column on predictors: the intercept, and one each."""
+        """Adds a linear regression of a column on predictors: the intercept and one coefficient for each.
+
+        Parameters
+        ----------
+        column
+            The column to explain.
+        *predictors
+            The columns that explain it.
+        name
+            A name for the aggregate in the answer.
+
+        Returns
+        -------
+        Question
+            The question with this aggregate added.
+        """
         others = tuple(_name("a predictor", one) for one in predictors)
         return self._with(Aggregate("regression", _name("column", column), others=others, name=name))
 
     def cdf(self, column: str, *edges: Real, name: str | None = None) -> Question:
-        """How many rows are below each edge."""
+        """Adds the number of rows below each edge.
+
+        Parameters
+        ----------
+        column
+            The column.
+        *edges
+            The increasing edges.
+        name
+            A name for the aggregate in the answer.
+
+        Returns
+        -------
+        Question
+            The question with this aggregate added.
+        """
         numbers = tuple(_number("an edge", edge) for edge in edges)
         return self._with(Aggregate("cdf", _name("column", column), None, numbers, name=name))
 
     def quantiles(
         self, column: str, *shares: Real, candidates: Iterable[Real] | None = None, name: str | None = None
     ) -> Question:
-        """Quantiles of a column, chosen from ``candidates``, or from evenly spaced numbers within its bounds."""
+        """Adds quantiles of a column.
+
+        Parameters
+        ----------
+        column
+            The column.
+        *shares
+            The increasing shares, between 0 and 1.
+        candidates
+            The numbers to choose from; evenly spaced numbers within the column's bounds if None.
+        name
+            A name for the aggregate in the answer.
+
+        Returns
+        -------
+        Question
+            The question with this aggregate added.
+        """
         kept = None if candidates is None else tuple(_number("candidates", one) for one in candidates)
         numbers = tuple(_number("a share", share) for share in shares)
         return self._with(Aggregate("quantiles", _name("column", column), None, numbers, kept, name))
 
     def histogram(self, column: str, *edges: Real, name: str | None = None) -> Question:
-        """How many rows are in each bin, from one edge up to but not including the next."""
+        """Adds the number of rows in each bin, from one edge up to but not including the next.
+
+        Parameters
+        ----------
+        column
+            The column.
+        *edges
+            The increasing edges.
+        name
+            A name for the aggregate in the answer.
+
+        Returns
+        -------
+        Question
+            The question with this aggregate added.
+        """
         numbers = tuple(_number("an edge", edge) for edge in edges)
         return self._with(Aggregate("histogram", _name("column", column), None, numbers, name=name))
 
     def at_most(
         self, *, rows: int | None = None, groups: int | None = None, rows_in_group: int | None = None
     ) -> Question:
-        """Uses fewer rows of a person than the table allows: in all, in how many groups, in one group. Less noise."""
+        """Uses fewer rows of each person than the table allows, which needs less noise.
+
+        Parameters
+        ----------
+        rows
+            The largest number of a person's rows.
+        groups
+            The largest number of groups with rows of one person.
+        rows_in_group
+            The largest number of a person's rows in one group.
+
+        Returns
+        -------
+        Question
+            The limited question.
+        """
 
         def limit(name: str, given: int | None, before: int | None) -> int | None:
             return before if given is None else _whole(name, given)
@@ -326,7 +631,13 @@ class Question:
         return replace(self, aggregates=(*self.aggregates, aggregate))
 
     def to_dict(self) -> dict[str, Any]:
-        """As the service reads it."""
+        """Writes the question as the service's JSON.
+
+        Returns
+        -------
+        dict
+            The object.
+        """
         text: dict[str, Any] = {"table": self.table}
         if self.filter is not None:
             text["filter"] = self.filter.to_dict()

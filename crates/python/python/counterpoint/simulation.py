@@ -1,4 +1,4 @@
-"""Proofs run forwards: mechanisms and interactive systems made of randomized responses."""
+"""Simulations of the proofs: mechanisms and interactive systems made of randomized responses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import _native
-from .errors import Refuted
+from .errors import RefutedError
 
 __all__ = ["simulate", "sketch"]
 
@@ -21,28 +21,46 @@ def simulate(
     seed: int = 1,
     order: float | None = None,
 ) -> dict[str, Any]:
-    """Make finite mechanisms, or interactive systems, of leaky randomized responses, exactly, and draw transcripts from those alone.
+    """Makes finite mechanisms or interactive systems of leaky randomized responses, exactly, and draws transcripts.
 
-    ``simulation`` is a file, or a dict with its fields: ``stage``, a list of stages of an adaptive composition (Murtagh and Vadhan
-    2018, Theorem 3.5), or ``system``, a list of interactive systems that are run concurrently (Lyu 2022, Theorem 3). Numbers
-    may be fractions, texts such as ``"1/3"``, and floats, which count as the decimals they are printed as.
+    Samples are the same for the same seed, and protect nothing.
 
-    The result has the maps and the events of Murtagh and Vadhan's Lemma 3.3 (``stages``), or who answers what (``systems``);
-    whether every part is made up exactly (``parts_agree``), and all of it together (``whole_agrees``; None if it is too large);
-    and ``transcripts`` with their laws on both data sets (``p``, ``q``) and how often they were drawn. Probabilities are
-    fractions. Samples are the same for the same seed, and protect nothing.
+    Parameters
+    ----------
+    simulation
+        A simulation file's path, or a dict with its fields. Either ``stage``, a list of stages of an adaptive
+        composition (Murtagh and Vadhan 2018, Theorem 3.5); or ``system``, a list of interactive systems that run
+        concurrently (Lyu 2022, Theorem 3); or ``source`` and ``target``, two pairs with ``p`` and ``q`` (Kairouz, Oh
+        and Viswanath 2017, Theorem II.5); or ``laplace`` with its ``epsilon`` (Smith, Exercise 3.2). Numbers may be
+        fractions, texts such as ``"1/3"``, and floats, which count as the decimals they print as. A ``"delta":
+        "least"`` claims the least delta at its ratio; ``ratios`` and ``epsilons`` list points at which least deltas are
+        computed.
+    samples
+        The number of transcripts to draw.
+    seed
+        The seed of the samples.
+    order
+        A Rényi order: adds ``divergences`` of systems, the largest over all adversaries of each and who reaches it,
+        their sum (Lyu 2022, Theorem 2) beside a search of all interleavings, and the proof's budget monitor along a
+        transcript.
 
-    With an ``order`` there are ``divergences`` of systems: the largest Rényi divergence over all adversaries of each, who reaches it, the sum
-    (Lyu 2022, Theorem 2) beside what a search of all interleavings finds, and the proof's budget monitor along a transcript.
+    Returns
+    -------
+    dict
+        The maps and events of Murtagh and Vadhan's Lemma 3.3 (``stages``), or the answers of ``systems``;
+        ``parts_agree``, true if every part is reproduced exactly; ``whole_agrees``, the same for all together (None if
+        that is too large); and ``transcripts`` with their probabilities on both data sets (``p``, ``q``) and the number
+        of times each was drawn. ``profile`` has least deltas, as fractions where they are known and as certified
+        brackets elsewhere; ``map`` is Blackwell's map from source to target. Probabilities are fractions.
 
-    A claim of ``"delta": "least"`` is of the least delta at its ratio. Beside the stages or systems, ``ratios`` and ``epsilons`` list where
-    the least deltas are wanted (``profile``): of each part and of all together, in both directions, as fractions where they are known
-    and as certified brackets. With ``source`` and ``target``, two pairs with ``p`` and ``q``, the result has Blackwell's ``map`` from the
-    one to the other (Kairouz, Oh and Viswanath 2017, Theorem II.5); with ``laplace`` and its ``epsilon``, Laplace noise made of randomized
-    response (Smith, Exercise 3.2).
+    Raises
+    ------
+    counterpoint.errors.RefutedError
+        A mechanism does not have the guarantee that is claimed of it, or there is no map. ``detail`` has the event that
+        proves it.
 
-    Raises :class:`Refuted` with the event that shows it if a mechanism has not the guarantee that is claimed, or there is no map.
-
+    Examples
+    --------
     >>> coin = {"ratio": 3, "p": [0.6, 0.4], "q": [0.4, 0.6]}
     >>> found = simulate({"stage": [coin, coin]}, samples=0)
     >>> found["whole_agrees"], found["stages"][0]["mechanisms"][0]["map"][1]
@@ -58,19 +76,36 @@ def simulate(
             object_, refuted = _native.simulate(file.read(), path, samples, seed, order)
     found: dict[str, Any] = _exact(json.loads(object_), False)
     if refuted is not None:
-        error = Refuted(refuted)
+        error = RefutedError(refuted)
         error.detail = found["refuted"]
         raise error
     return found
 
 
 def sketch(sketch: Mapping[str, Any] | str | os.PathLike[str]) -> dict[str, Any]:
-    """Answer questions about a graph's cuts or a matrix's variances by the Johnson-Lindenstrauss mechanism: **idealised**.
+    """Answers questions about a graph's cuts or a matrix's variances by the Johnson-Lindenstrauss mechanism: **idealised**.
 
-    What comes of it would be private if doubles were real numbers. It is no release, and no ledger takes it. ``sketch`` is a file, or a
-    dict with its fields: the claim, ``epsilon`` and ``delta``; ``eta`` and ``nu``, so that with probability at least 1 - nu an answer
-    is off by at most eta times the truth and its ``tau``; and ``graph`` or ``matrix``, or neither for the numbers alone.
+    The result would be private if doubles were real numbers. It is no release, and no ledger accepts it.
 
+    Parameters
+    ----------
+    sketch
+        A sketch file's path, or a dict with its fields: the claim, ``epsilon`` and ``delta``; ``eta`` and ``nu``, so
+        that with probability at least 1 - nu an answer is off by at most eta times the true value plus its ``tau``; and
+        ``graph`` or ``matrix``, or neither for the parameters alone.
+
+    Returns
+    -------
+    dict
+        The parameters and, with data, the ``answers``.
+
+    Raises
+    ------
+    counterpoint.InvalidArgumentError
+        A field is missing or outside its range.
+
+    Examples
+    --------
     >>> found = sketch({"epsilon": 1, "delta": 1e-6, "eta": 0.5, "nu": 0.05,
     ...                 "matrix": {"rows": [[3, 4], [0, 1]], "directions": [[1, 0]]}})
     >>> found["idealised"], found["directions"], sorted(found["answers"][0])
@@ -89,7 +124,7 @@ def sketch(sketch: Mapping[str, Any] | str | os.PathLike[str]) -> dict[str, Any]
 
 
 def _printed(given: Any, level: int) -> Any:
-    """Floats as they are printed; lists and dicts in them, no deeper than they may be."""
+    """Replaces floats by the decimals that they print as, in lists and dicts down to the greatest legal depth."""
     if level > 16:
         return given
     if isinstance(given, float):
@@ -102,7 +137,7 @@ def _printed(given: Any, level: int) -> Any:
 
 
 def _exact(found: Any, exact: bool) -> Any:
-    """Texts of fractions as fractions."""
+    """Replaces texts of fractions by fractions."""
     if isinstance(found, dict):
         return {name: _exact(value, name in _FRACTIONS) for name, value in found.items()}
     if isinstance(found, list):

@@ -1,4 +1,4 @@
-"""Studies: from wanted errors to mechanisms and a certified plan."""
+"""Studies: from requested errors to mechanisms and a certified plan."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _native
+from ._deprecated import renamed
 from .plan import Plan
 
 if TYPE_CHECKING:
@@ -16,65 +17,66 @@ if TYPE_CHECKING:
 
     from ._native import Answer, Bracket, Mechanism
 
-__all__ = ["Least", "Other", "Planned", "PlannedStatistic", "plan_study", "study_new"]
+__all__ = ["Least", "Other", "PlannedStatistic", "PlannedStudy", "plan_study", "study_new"]
 
 
 class PlannedStatistic(NamedTuple):
-    """One statistic, planned."""
+    """One statistic of a planned study. Made by :attr:`PlannedStudy.statistics`."""
 
     name: str
-    """What people call it."""
+    """The statistic's name."""
     mechanism: Mechanism | tuple[Mechanism, ...]
-    """What it is charged as; several where one answer takes several."""
+    """The mechanism that is charged; several if one answer needs several."""
     noise: str | None
-    """The kind of noise, or None where a share is held back."""
+    """The kind of noise, or None if a share is held back."""
     error: float | None
-    """The half-width of its answer, of all its numbers at once; None where that depends on the data."""
+    """The half-width of the answer, of all its numbers at once; None if it depends on the data."""
     wanted: float | None
-    """The error that was wanted, if one was."""
+    """The requested error, if there is one."""
     confidence: float | None
-    """How often the error is kept."""
+    """The probability with which the error is kept."""
     pinned: bool
-    """Whether its error or its epsilon is pinned."""
+    """True if the error or the epsilon is pinned."""
     epsilon: float
-    """What it would cost alone, at the study's delta."""
+    """The epsilon of this statistic alone, at the study's delta."""
     sampling_error: float | None = None
-    """How far the sample may be off from its population, with the same confidence, where that is known."""
+    """The sampling error against the population, with the same confidence, if it is known."""
     warning: str | None = None
-    """Why it will be of little use, if it will."""
+    """The reason why the answer will be of little use, if it will."""
 
 
 class Other(NamedTuple):
-    """What another theorem makes of the same wishes, with Laplace noise."""
+    """The charge of another theorem for the same study, with Laplace noise. Made by :attr:`PlannedStudy.others`."""
 
     theorem: str
-    """Its name."""
+    """The theorem's name."""
     epsilon: float | None
-    """What it says the wanted errors cost, or those of the plan."""
+    """The epsilon that it charges for the requested errors, or for those of the plan."""
     factor: float | None
-    """By how much it would have had to multiply the wanted errors."""
+    """The factor by which it would have to multiply the requested errors."""
 
 
 class Least(NamedTuple):
-    """What is proved of the smallest weighted sum of errors within the budget."""
+    """The proved lower bound on the weighted sum of errors within the budget. Made by :attr:`PlannedStudy.least`."""
 
     sum: float | None
-    """No levels of noise that keep the budget have a smaller sum; None if nothing is proved."""
+    """The lower bound on the sum for all levels of noise that keep the budget; None if nothing is proved."""
     noise: str | None
-    """``"any"`` if that is so with all kinds of noise, ``"these"`` if with those of the plan."""
+    """``"any"`` if the bound holds for all kinds of noise, ``"these"`` if for those of the plan."""
     reason: str | None
-    """Why nothing is proved, if it is not."""
+    """The reason why nothing is proved, if so."""
 
 
-class Planned:
-    """A study, planned: what runs, how far answers are off, and what all of it costs."""
+class PlannedStudy:
+    """A planned study: the mechanisms, the errors of the answers, and the certified cost. Made by :func:`plan_study`.
+    """
 
-    def __init__(self, native: _native.Planned, /) -> None:
+    def __init__(self, native: _native.PlannedStudy, /) -> None:
         self._native = native
 
     @property
     def epsilon(self) -> Answer:
-        """What all of it costs, at the study's delta; secrecy of the sample is included."""
+        """The epsilon of all releases together at the study's delta; secrecy of the sample is included."""
         return self._native.epsilon
 
     @property
@@ -84,35 +86,37 @@ class Planned:
 
     @property
     def delta_within(self) -> float:
-        """The delta at which the plan itself is composed: larger where the data are a secret sample."""
+        """The delta at which the plan itself is composed: larger than the study's where the data are a secret sample.
+        """
         return self._native.delta_within
 
     @property
     def factor(self) -> Bracket | None:
-        """By how much every wanted error had to be multiplied, or could be.
+        """The factor by which all requested errors are multiplied; None without a budget.
 
-        With the upper end the budget is kept; with the lower end these kinds of noise are proved to break it.
+        With the upper end the budget is kept; with the lower end these kinds of noise provably break it.
         """
         return self._native.factor
 
     @property
     def sum(self) -> float | None:
-        """The weighted sum of errors that was made small, where statistics have weights."""
+        """The weighted sum of errors that was minimised, relative to each statistic's scale; None without weights."""
         return self._native.sum
 
     @property
     def sum_in_units(self) -> float | None:
-        """The same sum with errors in the units of each statistic; ``sum`` has them relative to each statistic's scale."""
+        """The same sum with errors in the units of each statistic."""
         return self._native.sum_in_units
 
     @property
     def free_choice(self) -> float | None:
-        """The factor, the sum or, without either, epsilon if the planner chose all noise, where the study prescribes some."""
+        """The factor, the sum or (without either) epsilon if the planner chose all noise; None unless the study prescribes some.
+        """
         return self._native.free_choice
 
     @property
     def least(self) -> Least | None:
-        """How small that sum can be at all, if ``plan_study`` was called with ``prove=True``."""
+        """The proved lower bound on the sum, if ``plan_study`` was called with ``prove=True``."""
         least = self._native.least
         return None if least is None else Least(*least)
 
@@ -126,7 +130,7 @@ class Planned:
 
     @cached_property
     def others(self) -> list[Other]:
-        """What other theorems make of the same wishes."""
+        """The charges of other theorems for the same study."""
         return [Other(*other) for other in self._native.others()]
 
     @cached_property
@@ -135,11 +139,17 @@ class Planned:
         return Plan(self._native.plan())
 
     def to_json(self) -> str:
-        """The object that ``counterpoint plan --json`` writes."""
+        """Writes the object that ``counterpoint plan --json`` prints.
+
+        Returns
+        -------
+        str
+            The JSON text.
+        """
         return self._native.to_json()
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Planned):
+        if not isinstance(other, PlannedStudy):
             return NotImplemented
         return self.to_json() == other.to_json()
 
@@ -154,7 +164,7 @@ class Planned:
         shown = [s.name for s in self.statistics[:8]]
         if len(self.statistics) > 8:
             shown.append(f"... {len(self.statistics) - 8} more")
-        return f"Planned({', '.join(parts)}, statistics=[{', '.join(shown)}])"
+        return f"PlannedStudy({', '.join(parts)}, statistics=[{', '.join(shown)}])"
 
     _HEAD = ("statistic", "noise", "error", "wanted", "confidence", "epsilon alone")
 
@@ -173,7 +183,7 @@ class Planned:
 
     def _title(self) -> str:
         title = f"epsilon {self.epsilon} at delta {self.delta:g}"
-        return title if self.factor is None else f"{title}; errors {self.factor} times what was wanted"
+        return title if self.factor is None else f"{title}; errors {self.factor} times those requested"
 
     def __str__(self) -> str:
         rows = [self._HEAD, *self._rows(100)]
@@ -192,19 +202,39 @@ def plan_study(
     *,
     prove: bool = False,
     progress: Callable[[float], bool | None] | None = None,
-) -> Planned:
-    """The plan that keeps to wanted errors, or to a budget as well as it can be done.
+) -> PlannedStudy:
+    """Plans a study: finds the noise that keeps the requested errors, or that is best within a budget.
 
-    A study is a dict, the text of a study file (TOML or JSON), or the path of one: what is public about the data,
-    what may be spent, and which statistics are wanted, each with an error, a pinned share or a weight. Without an epsilon
-    the least one is found that meets all errors; with one, the least factor by which all have to be multiplied.
+    A study says what is public about the data, what may be spent, and which statistics are requested, each with an
+    error, a pinned share or a weight. Without an epsilon the least one that meets all errors is found; with one, the
+    least factor by which all errors have to be multiplied. Where statistics have weights, the weighted sum of their
+    errors is minimised, each relative to its statistic's scale: the width of a mean's bounds, the number of rows for a
+    count. With ``goal = "squared"`` it is the sum of their squares.
 
-    Where statistics have weights, the weighted sum of their errors is made small, each error relative to its statistic's scale: the
-    width of a mean's bounds, the number of rows for a count. With ``goal = "squared"`` it is the sum of their squares.
-    ``prove=True`` proves how small that sum can be at all, which may take minutes.
+    Parameters
+    ----------
+    study
+        A dict, the text of a study file (TOML or JSON), or the path of one. A string is text if it has several lines or
+        is a JSON object, else a path.
+    prove
+        Also proves how small the weighted sum can be, which may take minutes.
+    progress
+        A function that receives the fraction done. If it returns False, the planning stops.
 
-    A string is text if it has several lines or is a JSON object, else a path.
+    Returns
+    -------
+    PlannedStudy
+        The plan, its certified cost and the error of each statistic.
 
+    Raises
+    ------
+    counterpoint.errors.OutOfReachError
+        No plan keeps the budget.
+    counterpoint.InvalidArgumentError
+        The study is not legal. The text names the statistic and the field.
+
+    Examples
+    --------
     >>> import counterpoint as cp
     >>> planned = cp.plan_study({
     ...     "epsilon": 0.5, "delta": 1e-6,
@@ -219,11 +249,11 @@ def plan_study(
     >>> [statistic.error <= statistic.wanted for statistic in planned.statistics]
     [True, True]
     """
-    return Planned(_native.plan_study(*read_study(study), prove=prove, progress=progress))
+    return PlannedStudy(_native.plan_study(*read_study(study), prove=prove, progress=progress))
 
 
 def read_study(study: Mapping[str, Any] | str | bytes | os.PathLike[str]) -> tuple[dict[str, Any] | bytes, str | None]:
-    """A study as a dict or as the text of a study file, and the file's path."""
+    """Reads a study: a dict or the text of a study file, and the file's path."""
     if isinstance(study, Mapping):
         return dict(study), None
     if isinstance(study, bytes):
@@ -238,12 +268,30 @@ def read_study(study: Mapping[str, Any] | str | bytes | os.PathLike[str]) -> tup
 
 
 def study_new(path: str | os.PathLike[str], codebook: str | os.PathLike[str] | None = None) -> str:
-    """The text of a study file of a data file (.csv, .jsonl, .parquet), to be completed.
+    """Begins a study file from the header of a data file. No data value is read.
 
-    Only the header of the file is read: no data value is. The text lists every column with what has to be declared of
-    it. A codebook (a Frictionless table schema, CSVW metadata or a DDI codebook) gives bounds, categories and missing
-    codes; a warning names columns that only one of the two files has.
+    The text lists every column with the facts that have to be declared of it. A warning names columns that only one of
+    the two files has.
 
+    Parameters
+    ----------
+    path
+        The data file: .csv, .jsonl or .parquet.
+    codebook
+        A Frictionless table schema, CSVW metadata or a DDI codebook, which gives bounds, categories and missing codes.
+
+    Returns
+    -------
+    str
+        The text of a study file, to be completed.
+
+    Raises
+    ------
+    counterpoint.InvalidArgumentError
+        A file cannot be read.
+
+    Examples
+    --------
     >>> import counterpoint as cp, pathlib, tempfile
     >>> data = pathlib.Path(tempfile.mkdtemp()) / "survey.csv"
     >>> _ = data.write_text("respondent,age\\n1,44\\n")
@@ -255,3 +303,8 @@ def study_new(path: str | os.PathLike[str], codebook: str | os.PathLike[str] | N
     for remark in remarks:
         warnings.warn(remark, stacklevel=2)
     return text
+
+
+if not TYPE_CHECKING:
+    RENAMED = {"Planned": "PlannedStudy"}
+    __getattr__ = renamed(__name__, RENAMED)

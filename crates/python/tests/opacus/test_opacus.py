@@ -178,7 +178,7 @@ def test_tolerance() -> None:
     assert accountant.get_epsilon(DELTA, tolerance=1e-3) == wide.upper
     # A few steps with hardly any noise, where 1e-6 is out of reach.
     accountant.history = [(0.3, 0.01, 5)]
-    with pytest.raises(cp.ToleranceNotMet):
+    with pytest.raises(cp.errors.ToleranceNotMetError):
         accountant.epsilon_bracket(DELTA, tolerance=1e-12)
     found = accountant.epsilon_bracket(DELTA)
     assert 0 < found.relative_width < 1e-4
@@ -191,9 +191,9 @@ def test_nothing_spent_and_everything_spent() -> None:
     accountant.step(noise_multiplier=0.0, sample_rate=RATE)
     assert accountant.get_epsilon(DELTA) == float("inf")
     accountant.history = [(SIGMA, RATE, 1)]
-    with pytest.raises(cp.NoFiniteEpsilon):
+    with pytest.raises(cp.errors.NoFiniteEpsilonError):
         accountant.get_epsilon(0.0)
-    with pytest.raises(cp.InvalidArgument, match="delta"):
+    with pytest.raises(cp.InvalidArgumentError, match="delta"):
         accountant.get_epsilon(-1.0)
 
 

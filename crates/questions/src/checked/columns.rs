@@ -1,43 +1,43 @@
-//! Columns by their names.
+//! Looks up columns by name.
 
-use crate::illegal::Illegal;
-use crate::public::{Column, Key, Kind, Table};
+use crate::error::QuestionError;
+use crate::public::{Column, ColumnKind, Key, Table};
 use counterpoint_mechanisms::Bounds;
 
-fn unknown(column: &str, table: &Table) -> Illegal {
+fn unknown_column(column: &str, table: &Table) -> QuestionError {
     let names: Vec<&str> = table.columns().iter().map(|column| column.name.as_str()).collect();
     let problem = format!("is no declared column of {}", table.name());
-    Illegal::new(format!("{column:?}"), problem, names.join(", "))
+    QuestionError::new(format!("{column:?}"), problem, names.join(", "))
 }
 
-pub(super) fn find<'a>(column: &str, table: &'a Table) -> Result<&'a Column, Illegal> {
-    table.column(column).ok_or_else(|| unknown(column, table))
+pub(super) fn find_column<'a>(column: &str, table: &'a Table) -> Result<&'a Column, QuestionError> {
+    table.column(column).ok_or_else(|| unknown_column(column, table))
 }
 
-/// A column of numbers, by its name.
+/// Returns the declared name and the bounds of a number column.
 ///
 /// # Errors
-/// [`Illegal`] unless the table has such a column.
-pub fn number(column: &str, table: &Table) -> Result<(String, Bounds), Illegal> {
-    let found = find(column, table)?;
+/// [`QuestionError`] unless the table has such a column.
+pub fn number_column(column: &str, table: &Table) -> Result<(String, Bounds), QuestionError> {
+    let found = find_column(column, table)?;
     match found.kind {
-        Kind::Number(bounds) => Ok((found.name.clone(), bounds)),
-        Kind::Category(_) => {
-            Err(Illegal::new(format!("{column:?}"), "has categories", "a column with bounds"))
+        ColumnKind::Number(bounds) => Ok((found.name.clone(), bounds)),
+        ColumnKind::Category(_) => {
+            Err(QuestionError::new(format!("{column:?}"), "has categories", "a column with bounds"))
         }
     }
 }
 
-/// A column of categories.
-pub(super) fn category<'a>(
+/// Returns the declared name and the keys of a category column.
+pub(super) fn category_column<'a>(
     column: &str,
     table: &'a Table,
-) -> Result<(&'a str, &'a [Key]), Illegal> {
-    let found = find(column, table)?;
+) -> Result<(&'a str, &'a [Key]), QuestionError> {
+    let found = find_column(column, table)?;
     match &found.kind {
-        Kind::Category(keys) => Ok((&found.name, keys)),
-        Kind::Number(_) => {
-            Err(Illegal::new(format!("{column:?}"), "has bounds", "a column with categories"))
+        ColumnKind::Category(keys) => Ok((&found.name, keys)),
+        ColumnKind::Number(_) => {
+            Err(QuestionError::new(format!("{column:?}"), "has bounds", "a column with categories"))
         }
     }
 }

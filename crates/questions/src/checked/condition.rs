@@ -1,57 +1,69 @@
-//! Conditions that are legal for a table.
+//! Checks conditions against a table's description.
 
 use super::MOST_CELLS;
-use super::columns::{category, find, number};
-use crate::illegal::Illegal;
+use super::columns::{category_column, find_column, number_column};
+use crate::error::QuestionError;
 use crate::public::{Key, Table};
 use crate::question::Condition;
 use std::collections::BTreeSet;
 
-/// The most conditions of a filter.
+/// The largest number of conditions in a filter.
 const MOST_CONDITIONS: usize = 200;
 
-/// How large a filter is.
+/// The size of a filter so far.
 #[derive(Default)]
-pub(super) struct Size {
+pub(super) struct FilterSize {
     conditions: usize,
-    /// The categories that columns are compared with.
+    /// The number of categories that columns are compared with.
     keys: usize,
 }
 
-/// A condition, or its opposite, with the columns' own names, if it is legal. `Not` is left of `In` and `Missing` alone.
+/// Checks a condition and returns it, or its negation if `expected` is false, with the declared names of its columns.
+/// Negations are pushed inwards: `Not` remains around `In` and `Missing` alone.
 ///
-/// What cannot be read is neither within nor outside anything: what SQL calls unknown is false wherever it is asked.
+/// A value that cannot be read is neither inside nor outside an interval: SQL's "unknown" counts as false in every
+/// place.
 pub(super) fn condition(
     given: &Condition,
     table: &Table,
-    wanted: bool,
-    size: &mut Size,
-) -> Result<Condition, Illegal> {
+    expected: bool,
+    size: &mut FilterSize,
+) -> Result<Condition, QuestionError> {
     size.conditions += 1;
     if size.conditions > MOST_CONDITIONS {
-        return Err(Illegal::new("the filter", "has more than 200 conditions", "at most 200"));
+        return Err(QuestionError::new(
+            "the filter",
+            "has more than 200 conditions",
+            "at most 200",
+        ));
     }
-    let mut each = |list: &[Condition]| -> Result<Vec<Condition>, Illegal> {
+    let mut each = |list: &[Condition]| -> Result<Vec<Condition>, QuestionError> {
         if list.is_empty() {
-            return Err(Illegal::new("the filter", "has an empty list", "at least one condition"));
+            return Err(QuestionError::new(
+                "the filter",
+                "has an empty list",
+                "at least one condition",
+            ));
         }
-        list.iter().map(|one| condition(one, table, wanted, size)).collect()
+        list.iter().map(|one| condition(one, table, expected, size)).collect()
     };
     match given {
-        Condition::All(list) if wanted => Ok(Condition::All(each(list)?)),
+        Condition::All(list) if expected => Ok(Condition::All(each(list)?)),
         Condition::All(list) => Ok(Condition::Any(each(list)?)),
-        Condition::Any(list) if wanted => Ok(Condition::Any(each(list)?)),
+        Condition::Any(list) if expected => Ok(Condition::Any(each(list)?)),
         Condition::Any(list) => Ok(Condition::All(each(list)?)),
-        Condition::Not(one) => condition(one, table, !wanted, size),
+        Condition::Not(one) => condition(one, table, !expected, size),
         Condition::Between { column, from, to } => {
-            let (column, _) = number(column, table)?;
+            let (column, _) = number_column(column, table)?;
             [from, to].into_iter().flatten().try_for_each(|end| finite(&column, *end))?;
-            let (from, to) = (from.map(one_zero), to.map(one_zero));
+            let (from, to) = (from.map(normalise_zero), to.map(normalise_zero));
             match (from, to) {
-                (None, None) => {
-                    Err(Illegal::new(column, "is between nothing", "from, to, or both"))
-                }
-                _ if wanted => Ok(Condition::Between { column, from, to }),
+                (None, None) => Err(QuestionError::new(
+                    column,
+                    "has an interval without ends",
+                    "from, to, or both",
+                )),
+                _ if expected => Ok(Condition::Between { column, from, to }),
                 _ => {
                     let below = from.map(|than| Condition::Below { column: column.clone(), than });
                     let above = to.map(|than| Condition::Above { column, than });
@@ -60,59 +72,59 @@ pub(super) fn condition(
             }
         }
         Condition::Above { column, than } => {
-            let (column, _) = number(column, table)?;
+            let (column, _) = number_column(column, table)?;
             finite(&column, *than)?;
-            let than = one_zero(*than);
-            Ok(match wanted {
+            let than = normalise_zero(*than);
+            Ok(match expected {
                 true => Condition::Above { column, than },
                 false => Condition::Between { column, from: None, to: Some(than) },
             })
         }
         Condition::Below { column, than } => {
-            let (column, _) = number(column, table)?;
+            let (column, _) = number_column(column, table)?;
             finite(&column, *than)?;
-            let than = one_zero(*than);
-            Ok(match wanted {
+            let than = normalise_zero(*than);
+            Ok(match expected {
                 true => Condition::Below { column, than },
                 false => Condition::Between { column, from: Some(than), to: None },
             })
         }
         Condition::In { column, keys } => {
-            let (column, declared) = category(column, table)?;
+            let (column, declared) = category_column(column, table)?;
             size.keys += keys.len();
             if size.keys > MOST_CELLS {
                 let problem = "compares with more than 10000 categories";
-                return Err(Illegal::new("the filter", problem, "at most 10000"));
+                return Err(QuestionError::new("the filter", problem, "at most 10000"));
             }
             let known: BTreeSet<&Key> = declared.iter().collect();
             if let Some(bad) = keys.iter().find(|key| !known.contains(key)) {
                 let problem = format!("is compared with {:?}", bad.to_string());
-                return Err(Illegal::new(column, problem, "its declared categories"));
+                return Err(QuestionError::new(column, problem, "its declared categories"));
             }
             let keys: BTreeSet<&Key> = keys.iter().collect();
             let chosen = declared.iter().filter(|key| keys.contains(key));
             let chosen = chosen.cloned().collect();
-            Ok(opposite_unless(wanted, Condition::In { column: column.to_owned(), keys: chosen }))
+            Ok(negate_unless(expected, Condition::In { column: column.to_owned(), keys: chosen }))
         }
         Condition::Missing { column } => {
-            let column = find(column, table)?.name.clone();
-            Ok(opposite_unless(wanted, Condition::Missing { column }))
+            let column = find_column(column, table)?.name.clone();
+            Ok(negate_unless(expected, Condition::Missing { column }))
         }
     }
 }
 
-fn opposite_unless(wanted: bool, condition: Condition) -> Condition {
-    if wanted { condition } else { Condition::Not(Box::new(condition)) }
+fn negate_unless(expected: bool, condition: Condition) -> Condition {
+    if expected { condition } else { Condition::Not(Box::new(condition)) }
 }
 
-/// Minus zero is zero, so that equal questions are identical.
-fn one_zero(number: f64) -> f64 {
+/// Replaces minus zero by zero, so that equal questions have equal digests.
+fn normalise_zero(number: f64) -> f64 {
     number + 0.0
 }
 
-fn finite(column: &str, number: f64) -> Result<(), Illegal> {
+fn finite(column: &str, number: f64) -> Result<(), QuestionError> {
     if number.is_finite() {
         return Ok(());
     }
-    Err(Illegal::new(column, format!("is compared with {number}"), "a finite number"))
+    Err(QuestionError::new(column, format!("is compared with {number}"), "a finite number"))
 }

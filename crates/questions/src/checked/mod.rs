@@ -1,231 +1,246 @@
-//! A question that is legal for a table, by what is public about it alone; and what its answer is measured with.
+//! Questions checked against a table's public description, and the measurements that answer them.
 
 mod aggregate;
 mod columns;
 mod condition;
-mod measured;
-mod used_rows;
+mod measurement;
+mod row_count;
 
-pub use aggregate::part;
-pub use columns::number;
-pub use measured::{Spend, recipe};
+pub use aggregate::check_aggregate;
+pub use columns::number_column;
+pub use measurement::{Spend, noisy_query};
 
-use crate::illegal::Illegal;
+use crate::error::QuestionError;
 use crate::public::{Key, Table};
 use crate::question::{Condition, Question};
-use columns::category;
-use condition::{Size, condition};
+use columns::category_column;
+use condition::{FilterSize, condition};
 use counterpoint::Relation;
 use counterpoint_mechanisms::Query;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// The most aggregates of a question.
+/// The largest number of aggregates in a question.
 pub const MOST_AGGREGATES: usize = 20;
-/// The most groups that a question answers for, and the most numbers of an answer.
+/// The largest number of groups that a question answers for, and of numbers in an answer.
 pub const MOST_CELLS: usize = 10_000;
-/// The most edges and candidates.
+/// The largest number of edges or candidates of an aggregate.
 pub const MOST_PLACES: usize = 2_000;
 
-/// One aggregate, resolved.
+/// A legal aggregate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Part {
-    /// What it is called. That makes no other question of it.
+pub struct CheckedAggregate {
+    /// The name in the answer. It is not part of the question's identity.
     #[serde(skip)]
     pub name: String,
-    /// What is asked of the rows of a group.
+    /// The query about the rows of a group.
     pub query: Query,
-    /// The column that it is about, the first of the query's if there are several; none if rows or people are counted.
+    /// The query's first column; `None` if rows or people are counted.
     pub column: Option<String>,
-    /// The query's other columns, in its order.
+    /// The query's other columns, in the query's order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<String>,
-    /// Where this holds, the value of a row is 1, and 0 where it does not.
+    /// The condition under which a row's value is 1; else it is 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub indicator: Option<Condition>,
-    /// Whether people are counted, not rows.
-    pub people: bool,
-    /// Whether rows without a value of the column are left out, so that how many are used is not public.
+    /// True if people are counted instead of rows.
+    #[serde(rename = "people")]
+    pub counts_people: bool,
+    /// True if rows without a value are left out, so that the number of rows used is not public.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skips_missing: bool,
-    /// The columns without a value of which rows are left out. They follow from the table's description.
+    /// The columns that a row must have a value of to be used. They follow from the table's description.
     #[serde(skip)]
     pub required: Vec<String>,
 }
 
-/// A column that is grouped by, and its keys.
+/// A column that answers are grouped by, and its keys.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Grouping {
-    /// The column.
+pub struct GroupColumn {
+    /// The column's name.
     pub column: String,
-    /// Its keys.
+    /// The declared keys.
     pub keys: Vec<Key>,
 }
 
-/// A legal question.
+/// A question that is legal for a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Checked {
+pub struct CheckedQuestion {
     table: String,
     filter: Option<Condition>,
-    groupings: Vec<Grouping>,
-    parts: Vec<Part>,
+    #[serde(rename = "groupings")]
+    group_columns: Vec<GroupColumn>,
+    #[serde(rename = "parts")]
+    aggregates: Vec<CheckedAggregate>,
     rows: u64,
     groups: u64,
-    each: u64,
+    #[serde(rename = "each")]
+    rows_in_group: u64,
     #[serde(skip)]
     relation: Relation,
     #[serde(skip)]
     people: Option<u64>,
-    /// Whether every row is a person's, and used.
+    /// True if every row belongs to a person and is used.
     #[serde(skip)]
-    whole: bool,
-    /// Whether a person may have more rows than are used, among which each question makes its own choice.
+    uses_every_row: bool,
+    /// True if a person may have more rows than are used; each question then chooses among them.
     #[serde(skip)]
-    chooses: bool,
+    chooses_rows: bool,
 }
 
-impl Part {
-    /// The query's columns, in its order.
+impl CheckedAggregate {
+    /// The query's columns, in the query's order.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.column.iter().chain(&self.others).map(String::as_str)
     }
 }
 
 impl Question {
-    /// Checks a question against what is public about its table.
+    /// Checks a question against the table's public description.
     ///
     /// # Errors
-    /// [`Illegal`], naming the place and what is legal.
-    pub fn check(&self, table: &Table) -> Result<Checked, Illegal> {
+    /// [`QuestionError`], naming the part of the question and the legal values.
+    pub fn check(&self, table: &Table) -> Result<CheckedQuestion, QuestionError> {
         let filter = self.filter.as_ref();
-        let mut conditions = Size::default();
+        let mut conditions = FilterSize::default();
         let filter =
             filter.map(|filter| condition(filter, table, true, &mut conditions)).transpose()?;
-        let groupings = groupings(&self.group, table)?;
+        let group_columns = group_columns(&self.group, table)?;
         let length = self.aggregates.len();
         if !(1..=MOST_AGGREGATES).contains(&length) {
-            return Err(Illegal::new("aggregates", format!("are {length}"), "1 to 20"));
+            return Err(QuestionError::new("aggregates", format!("are {length}"), "1 to 20"));
         }
-        let parts = self.aggregates.iter().map(|one| part(one, table)).collect::<Result<_, _>>()?;
+        let aggregates = self
+            .aggregates
+            .iter()
+            .map(|one| check_aggregate(one, table))
+            .collect::<Result<_, _>>()?;
         let rows = at_most("rows", self.rows, table.rows())?;
         let groups = at_most("groups", self.groups, table.groups())?.min(rows);
-        let each = at_most("rows_in_group", self.rows_in_group, rows)?;
-        // Rows without a person are not used, and some people may have no others.
-        let whole = filter.is_none() && table.person().is_none();
-        let checked = Checked {
-            whole,
-            chooses: table.person().is_some(),
+        let rows_in_group = at_most("rows_in_group", self.rows_in_group, rows)?;
+        // With a person column, rows without a person are not used, and a person may have no other rows.
+        let uses_every_row = filter.is_none() && table.person().is_none();
+        let checked = CheckedQuestion {
+            uses_every_row,
+            chooses_rows: table.person().is_some(),
             table: table.name().to_owned(),
             filter,
-            groupings,
-            parts,
+            group_columns,
+            aggregates,
             rows,
             groups,
-            each,
+            rows_in_group,
             relation: table.relation(),
             people: table.people(),
         };
-        checked.is_short()?;
+        checked.check_answer_size()?;
         Ok(checked)
     }
 }
 
-fn at_most(place: &str, asked: Option<u64>, most: u64) -> Result<u64, Illegal> {
+fn at_most(place: &str, asked: Option<u64>, most: u64) -> Result<u64, QuestionError> {
     match asked {
         None => Ok(most),
         Some(asked) if (1..=most).contains(&asked) => Ok(asked),
-        Some(asked) => Err(Illegal::new(place, format!("is {asked}"), format!("1 to {most}"))),
+        Some(asked) => {
+            Err(QuestionError::new(place, format!("is {asked}"), format!("1 to {most}")))
+        }
     }
 }
 
-impl Checked {
-    /// The table.
+impl CheckedQuestion {
+    /// The table's name.
     #[must_use]
     pub fn table(&self) -> &str {
         &self.table
     }
 
-    /// Which rows are used.
+    /// The condition that a row must meet to be used.
     #[must_use]
     pub fn filter(&self) -> Option<&Condition> {
         self.filter.as_ref()
     }
 
-    /// What answers are given for.
+    /// The columns that answers are grouped by.
     #[must_use]
-    pub fn groupings(&self) -> &[Grouping] {
-        &self.groupings
+    pub fn group_columns(&self) -> &[GroupColumn] {
+        &self.group_columns
     }
 
-    /// What is computed.
+    /// The aggregates.
     #[must_use]
-    pub fn parts(&self) -> &[Part] {
-        &self.parts
+    pub fn aggregates(&self) -> &[CheckedAggregate] {
+        &self.aggregates
     }
 
-    /// At most so many rows of a person; in so many groups; in one group.
+    /// The largest numbers of rows of a person, of groups of a person, and of rows of a person in one group.
     #[must_use]
-    pub fn contribution(&self) -> (u64, u64, u64) {
-        (self.rows, self.groups, self.each)
+    pub fn contribution_limits(&self) -> (u64, u64, u64) {
+        (self.rows, self.groups, self.rows_in_group)
     }
 
-    /// The relation of the table.
+    /// The table's neighbouring relation.
     #[must_use]
     pub fn relation(&self) -> Relation {
         self.relation
     }
 
-    /// How many groups are answered.
+    /// The number of groups that are answered.
     #[must_use]
-    pub fn cells(&self) -> usize {
-        self.groupings.iter().map(|grouping| grouping.keys.len()).product()
+    pub fn group_count(&self) -> usize {
+        self.group_columns.iter().map(|group_column| group_column.keys.len()).product()
     }
 
-    /// The keys of a group.
+    /// The keys of the group with this index.
     #[must_use]
-    pub fn keys(&self, cell: usize) -> Vec<&Key> {
+    pub fn group_keys(&self, cell: usize) -> Vec<&Key> {
         let mut left = cell;
         let mut keys: Vec<&Key> = Vec::new();
-        for grouping in self.groupings.iter().rev() {
-            let length = grouping.keys.len().max(1);
-            keys.extend(grouping.keys.get(left % length));
+        for group_column in self.group_columns.iter().rev() {
+            let length = group_column.keys.len().max(1);
+            keys.extend(group_column.keys.get(left % length));
             left /= length;
         }
         keys.reverse();
         keys
     }
 
-    /// An error unless every answer can be stored.
-    fn is_short(&self) -> Result<(), Illegal> {
-        let cells = self.groupings.iter().try_fold(1_usize, |cells, grouping| {
-            cells.checked_mul(grouping.keys.len()).filter(|cells| *cells <= MOST_CELLS)
+    /// Returns an error if an answer could be too long to be stored.
+    fn check_answer_size(&self) -> Result<(), QuestionError> {
+        let cells = self.group_columns.iter().try_fold(1_usize, |cells, group_column| {
+            cells.checked_mul(group_column.keys.len()).filter(|cells| *cells <= MOST_CELLS)
         });
         let Some(cells) = cells else {
-            return Err(Illegal::new(
+            return Err(QuestionError::new(
                 "group",
                 "has more than 10000 keys together",
                 "at most 10000",
             ));
         };
-        // A mean is made of two numbers, a variance of three.
-        let numbers: usize = self.parts.iter().map(|part| part.query.numbers().max(3)).sum();
+        // A mean is computed from two numbers, a variance from three.
+        let numbers: usize =
+            self.aggregates.iter().map(|aggregate| aggregate.query.answer_length().max(3)).sum();
         let all = cells.saturating_mul(numbers);
         if all > 3 * MOST_CELLS {
             let problem = format!("would have up to {all} numbers");
-            return Err(Illegal::new("the answer", problem, "at most 30000: fewer groups or bins"));
+            return Err(QuestionError::new(
+                "the answer",
+                problem,
+                "at most 30000: fewer groups or bins",
+            ));
         }
         Ok(())
     }
 }
 
-fn groupings(columns: &[String], table: &Table) -> Result<Vec<Grouping>, Illegal> {
+fn group_columns(columns: &[String], table: &Table) -> Result<Vec<GroupColumn>, QuestionError> {
     let mut seen = BTreeSet::new();
-    let grouping = |column: &String| {
-        let (column, keys) = category(column, table)?;
+    let group_column = |column: &String| {
+        let (column, keys) = category_column(column, table)?;
         if !seen.insert(column.to_owned()) {
-            return Err(Illegal::new(format!("{column:?}"), "is grouped by twice", "once"));
+            return Err(QuestionError::new(format!("{column:?}"), "is grouped by twice", "once"));
         }
-        Ok(Grouping { column: column.to_owned(), keys: keys.to_vec() })
+        Ok(GroupColumn { column: column.to_owned(), keys: keys.to_vec() })
     };
-    columns.iter().map(grouping).collect()
+    columns.iter().map(group_column).collect()
 }

@@ -1,4 +1,4 @@
-//! What may be asked of a table: filter, group, aggregate. One small algebra, written as JSON or as a subset of SQL.
+//! The algebra of questions: filter, group, aggregate. A question is written as JSON or as a subset of SQL.
 
 pub mod sql;
 
@@ -9,188 +9,188 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Question {
-    /// The table.
+    /// The table's name.
     pub table: String,
-    /// Which rows are used; all of them if there is none.
+    /// The condition that a row must meet to be used; `None` uses all rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<Condition>,
-    /// The columns of categories that answers are given for, each key of them; all rows together if there are none.
+    /// The category columns to group by: each combination of their keys gets an answer. Empty: one answer for all rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub group: Vec<String>,
-    /// What is computed.
+    /// The aggregates to compute.
     pub aggregates: Vec<Aggregate>,
-    /// At most so many rows of a person are used, if fewer than the table says.
+    /// The largest number of rows of a person that are used, if it is lower than the table's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
-    /// At most so many groups of a person, likewise.
+    /// The largest number of groups of a person that are used, if it is lower than the table's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<u64>,
-    /// At most so many rows of a person in one group, likewise.
+    /// The largest number of rows of a person in one group that are used, if it is lower than the table's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows_in_group: Option<u64>,
 }
 
-/// Which rows are used: those of which the condition is true, as in SQL. A comparison with a missing value is neither true
-/// nor false, and neither is its opposite. A value that cannot be read as what its column was declared to hold is missing.
+/// A condition on rows: the rows for which it is true are used, as in SQL. A comparison with a missing value is neither
+/// true nor false, and neither is its negation. A value that does not fit its column's declaration counts as missing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Condition {
-    /// All of these hold.
+    /// All conditions of the list hold.
     All(Vec<Condition>),
-    /// One of these holds.
+    /// At least one condition of the list holds.
     Any(Vec<Condition>),
-    /// This does not hold.
+    /// The condition does not hold.
     Not(Box<Condition>),
-    /// A column of numbers is within these, both included.
+    /// A number column's value is within a closed interval.
     Between {
-        /// The column.
+        /// The column's name.
         column: String,
-        /// From this number.
+        /// The lower end; `None` for none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<f64>,
-        /// To this number.
+        /// The upper end; `None` for none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         to: Option<f64>,
     },
-    /// A column of numbers is above this.
+    /// A number column's value is above a number.
     Above {
-        /// The column.
+        /// The column's name.
         column: String,
         /// The number.
         than: f64,
     },
-    /// A column of numbers is below this.
+    /// A number column's value is below a number.
     Below {
-        /// The column.
+        /// The column's name.
         column: String,
         /// The number.
         than: f64,
     },
-    /// A column of categories has one of these.
+    /// A category column's value is one of the keys.
     In {
-        /// The column.
+        /// The column's name.
         column: String,
         /// The categories.
         keys: Vec<Key>,
     },
-    /// A column has no value, or none that can be read: `IS NULL`.
+    /// The column's value is missing or cannot be read: `IS NULL`.
     Missing {
-        /// The column.
+        /// The column's name.
         column: String,
     },
 }
 
-/// What is computed of the rows, in each group.
+/// An aggregate of the rows of each group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Aggregate {
-    /// What it is called in the answer.
+    /// The aggregate's name in the answer; `None` for a name made of its kind and columns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it is.
-    pub of: Of,
+    /// The kind of aggregate, with its columns.
+    pub of: AggregateKind,
 }
 
 /// The kinds of aggregates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Of {
-    /// How many rows.
+pub enum AggregateKind {
+    /// The number of rows.
     Count,
-    /// How many people.
+    /// The number of people.
     People,
-    /// The sum of a column, clamped.
-    Sum(Values),
-    /// The mean of a column, clamped.
-    Mean(Values),
-    /// The variance of a column, clamped.
-    Variance(Values),
-    /// The standard deviation of a column, clamped.
-    Deviation(Values),
-    /// The share of the rows with a value for which a condition on that column holds.
+    /// The sum of a clamped column.
+    Sum(ClampedColumn),
+    /// The mean of a clamped column.
+    Mean(ClampedColumn),
+    /// The variance of a clamped column.
+    Variance(ClampedColumn),
+    /// The standard deviation of a clamped column.
+    Deviation(ClampedColumn),
+    /// Of the rows with a value, the share whose value meets a condition.
     Proportion(Share),
-    /// Shares of a column.
+    /// Quantiles of a column.
     Quantiles {
-        /// The column.
+        /// The column's name.
         column: String,
         /// The shares, increasing, strictly between 0 and 1.
         shares: Vec<f64>,
-        /// What is chosen from, increasing; evenly spaced over the column's bounds if nothing is said.
+        /// The numbers that a quantile is chosen from, increasing. Default: evenly spaced over the column's bounds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         candidates: Option<Vec<f64>>,
     },
-    /// How many rows are in each bin.
+    /// The number of rows in each bin.
     Histogram {
-        /// The column.
+        /// The column's name.
         column: String,
         /// The edges of the bins, increasing.
         edges: Vec<f64>,
     },
-    /// How many rows are below each edge.
+    /// The number of rows below each edge.
     Cdf {
-        /// The column.
+        /// The column's name.
         column: String,
         /// The edges, increasing.
         edges: Vec<f64>,
     },
-    /// The covariance of two columns, clamped.
+    /// The covariance of two clamped columns.
     Covariance {
-        /// One column.
+        /// The first column's name.
         column: String,
-        /// The other.
+        /// The second column's name.
         with: String,
     },
-    /// The correlation of two columns, clamped.
+    /// The correlation of two clamped columns.
     Correlation {
-        /// One column.
+        /// The first column's name.
         column: String,
-        /// The other.
+        /// The second column's name.
         with: String,
     },
-    /// The coefficients of a linear regression by least squares, all columns clamped.
+    /// The coefficients of a linear regression by least squares. All columns are clamped.
     Regression {
-        /// The outcome.
+        /// The outcome's column.
         column: String,
-        /// The predictors.
+        /// The predictors' columns.
         predictors: Vec<String>,
     },
 }
 
-/// The values of a column whose share is asked for.
+/// The values whose share of a column is computed: an interval or a list of categories.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Share {
-    /// The column.
+    /// The column's name.
     pub column: String,
-    /// Numbers from the first to the second, both included.
+    /// The closed interval of a number column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds: Option<(f64, f64)>,
-    /// These categories.
+    /// The categories of a category column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys: Option<Vec<Key>>,
 }
 
-/// A column of numbers that are added up.
+/// A number column that is clamped and then aggregated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Values {
-    /// The column.
+pub struct ClampedColumn {
+    /// The column's name.
     pub column: String,
-    /// What it is clamped to, if not its bounds.
+    /// The bounds to clamp to; `None` for the column's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds: Option<(f64, f64)>,
 }
 
-impl Values {
-    /// A column within its own bounds.
+impl ClampedColumn {
+    /// A column with its own bounds.
     #[must_use]
     pub fn of(column: &str) -> Self {
         Self { column: column.to_owned(), bounds: None }
     }
 }
 
-impl Of {
-    /// What it is called if nothing else is said.
+impl AggregateKind {
+    /// The aggregate's default name in the answer.
     #[must_use]
     pub fn name(&self) -> String {
         match self {

@@ -10,7 +10,7 @@ const RELEASES: u64 = 1_000_000;
 const THEOREMS: [Theorem; 4] =
     [Theorem::Basic, Theorem::Advanced, Theorem::KovClosedForm, Theorem::Optimal];
 
-/// What up to a million releases cost, by theorem.
+/// Draws the cost of up to a million releases, by theorem.
 pub(super) fn figure(given: &Parameters) -> Result<Figure, FigureError> {
     let (epsilon, delta, most) =
         (given.epsilon(EPSILON), given.delta(DELTA), given.releases(RELEASES));
@@ -20,8 +20,8 @@ pub(super) fn figure(given: &Parameters) -> Result<Figure, FigureError> {
     let mut ratio = Chart::new(k(), Axis::new("total ε ÷ optimal total ε").range(0.9, 2.0))
         .title("(b) relative to the optimum");
     for theorem in THEOREMS {
-        cost.series.push(costs.series(theorem).named());
-        ratio.series.push(costs.ratios(theorem).named());
+        cost.series.push(costs.series(theorem).label_by_name());
+        ratio.series.push(costs.ratios(theorem).label_by_name());
     }
     let caption = if given.is_papers() { claim(&costs)? } else { drawn(epsilon, most) };
     let delta = scientific(delta);
@@ -59,7 +59,7 @@ fn drawn(epsilon: f64, most: u64) -> String {
     )
 }
 
-/// Sixteen to a decade, from 1 to the most.
+/// Sixteen counts per decade, from 1 to `most`.
 fn counts(most: u64) -> Vec<u64> {
     let counts = (0..).map(|n| 10_f64.powf(f64::from(n) / 16.0).round() as u64);
     let mut counts: Vec<u64> = counts.take_while(|count| *count < most).collect();

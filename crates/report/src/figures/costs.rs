@@ -1,4 +1,4 @@
-//! What k equal releases cost, by theorem: the curves of most figures.
+//! The costs of k equal releases, by theorem: the curves of most figures.
 
 use counterpoint::theorem::Comparison;
 use counterpoint::theorem::Theorem;
@@ -7,7 +7,7 @@ use counterpoint::{Count, Delta, Guarantee, Options, Plan};
 use super::FigureError;
 use crate::plot::{Color, Line, Marker, Series, Style};
 
-/// Why curves that are optimal are not smooth.
+/// Explains why optimal curves are not smooth.
 pub(super) const WAVES: &str = "The optimum is wavy and no less exact for it: k equal releases lose a whole number of steps of \
                                2ε, and whether the budget falls on a step or between two changes with every k.";
 
@@ -15,7 +15,7 @@ pub(super) const WAVES: &str = "The optimum is wavy and no less exact for it: k 
 pub(super) struct Costs(Vec<(u64, Comparison)>);
 
 impl Costs {
-    /// Of releases of (epsilon, 0) at a total delta.
+    /// Composes releases of (epsilon, 0) at a total delta.
     pub(super) fn new(
         epsilon: f64,
         delta: f64,
@@ -30,29 +30,29 @@ impl Costs {
         counts.into_iter().map(cost).collect::<Result<_, FigureError>>().map(Self)
     }
 
-    /// The epsilons a theorem certifies.
+    /// The epsilons that a theorem certifies.
     pub(super) fn curve(&self, theorem: Theorem) -> Vec<(f64, f64)> {
         self.points(|comparison| charge(comparison, theorem))
     }
 
-    /// The same as multiples of the optimum.
+    /// The epsilons of a theorem as multiples of the optimum.
     pub(super) fn ratio(&self, theorem: Theorem) -> Vec<(f64, f64)> {
         self.points(|comparison| {
             Some(charge(comparison, theorem)? / comparison.optimal.bracket.upper)
         })
     }
 
-    /// A theorem's curve. What a formula certifies is one number; the optimum is known between two.
+    /// The curve of a theorem. A formula certifies one number; the optimum has a lower and an upper bound.
     pub(super) fn series(&self, theorem: Theorem) -> Series {
         let curve = drawn(theorem, self.curve(theorem));
         if theorem != Theorem::Optimal {
             return curve;
         }
         let ends = self.0.iter().map(|(_, comparison)| comparison.optimal.bracket);
-        curve.between(ends.map(|ends| (ends.lower, ends.upper)))
+        curve.bounds(ends.map(|ends| (ends.lower, ends.upper)))
     }
 
-    /// The same as multiples of the optimum; how far the optimum itself is known is the other panel's.
+    /// The curve of a theorem as multiples of the optimum; the other panel shows the bounds of the optimum itself.
     pub(super) fn ratios(&self, theorem: Theorem) -> Series {
         drawn(theorem, self.ratio(theorem))
     }
@@ -72,7 +72,7 @@ fn charge(comparison: &Comparison, theorem: Theorem) -> Option<f64> {
     bound.value.as_ref().ok().copied()
 }
 
-/// A theorem's curve, which looks the same in every figure.
+/// The curve of a theorem in its style, which is the same in every figure.
 pub(super) fn drawn(theorem: Theorem, points: Vec<(f64, f64)>) -> Series {
     let (name, style) = match theorem {
         Theorem::Basic => ("basic (summing)", look(Color::Black, Line::Dotted, Marker::None)),
@@ -97,7 +97,7 @@ pub(super) fn at(points: &[(f64, f64)], x: f64) -> f64 {
     points.iter().find(|point| (point.0 - x).abs() < 0.5).map_or(f64::NAN, |point| point.1)
 }
 
-/// The first and last x from the first point with this property on, as long as it lasts.
+/// The range of x in which a property holds, from the first point that has it to the first that has not.
 pub(super) fn stretch(points: &[(f64, f64)], property: impl Fn(f64) -> bool) -> Option<(f64, f64)> {
     let mut run = points.iter().skip_while(|point| !property(point.1));
     let first = run.next()?.0;
@@ -105,12 +105,12 @@ pub(super) fn stretch(points: &[(f64, f64)], property: impl Fn(f64) -> bool) -> 
     Some((first, last))
 }
 
-/// How much more than one a ratio is, as a percentage.
+/// The excess of a ratio over one, as a percentage.
 pub(super) fn more(ratio: f64) -> String {
     format!("{:.1} %", 100.0 * (ratio - 1.0))
 }
 
-/// What share of the greater a ratio saves.
+/// The saving that a ratio above one describes, as a percentage.
 pub(super) fn less(ratio: f64) -> String {
     format!("{:.1} %", 100.0 * (1.0 - 1.0 / ratio))
 }

@@ -1,4 +1,4 @@
-//! The papers' drawings of a guarantee: what of two distributions is within a factor, and what is cut away.
+//! The papers' drawings of a guarantee: the parts of two distributions within a factor, and the parts that are cut off.
 
 use counterpoint_numerics::fractions::{ExactError, Ratio, nearest};
 use counterpoint_papers::pair::{Events, Map, Pair, events, from_response};
@@ -6,7 +6,7 @@ use counterpoint_papers::pair::{Events, Map, Pair, events, from_response};
 use super::{FigureError, Parameters};
 use crate::plot::{Area, Axis, Chart, Color, Figure, Line, Note, Series, Style};
 
-/// Tosses in Murtagh and Vadhan's figure and in Smith's; the papers draw curves without numbers.
+/// The coin tosses in Murtagh and Vadhan's figure and in Smith's; the papers draw curves without numbers.
 const MV_TOSSES: u64 = 24;
 const SMITH_TOSSES: u64 = 20;
 
@@ -61,7 +61,7 @@ pub(super) fn mv_figure_1(_: &Parameters) -> Result<Figure, FigureError> {
     Ok(Figure::new(title, caption, [first, second]))
 }
 
-/// Smith's lecture, Figure 2: the areas A and B of Lemma 3.1, and what the map makes of leaky randomized response.
+/// Smith's lecture, Figure 2: the areas A and B of Lemma 3.1, and the image of leaky randomized response under the map.
 pub(super) fn smith_figure_2(_: &Parameters) -> Result<Figure, FigureError> {
     let pair = Pair::new(binomial(SMITH_TOSSES, 2, 5), binomial(SMITH_TOSSES, 3, 5))?;
     let ratio = Ratio::from(3_u32);
@@ -119,7 +119,7 @@ fn binomial(tosses: u64, up: u64, down: u64) -> Vec<Ratio> {
     std::iter::once(start.clone()).chain(rest).collect()
 }
 
-/// Either of some lists, evenly.
+/// The mean of several lists.
 fn mixed(lists: &[Vec<Ratio>]) -> Vec<Ratio> {
     let count = Ratio::from(lists.len() as u64);
     let places = lists.first().map_or(0, Vec::len);
@@ -128,13 +128,13 @@ fn mixed(lists: &[Vec<Ratio>]) -> Vec<Ratio> {
     (0..places).map(|at| sum(at) / &count).collect()
 }
 
-/// MV's first e and f, before they are made even.
+/// MV's first e and f, before they are balanced.
 fn first_kept(pair: &Pair, ratio: &Ratio) -> Vec<[Ratio; 2]> {
     let least = |a: &Ratio, b: Ratio| if *a < b { a.clone() } else { b };
     pair.outcomes().iter().map(|[p, q]| [least(p, ratio * q), least(q, ratio * p)]).collect()
 }
 
-/// By how much f exceeds e, where it does.
+/// The amount by which f exceeds e, summed where it does.
 fn room(kept: &[[Ratio; 2]]) -> f64 {
     let above = kept.iter().filter(|[e, f]| f > e).map(|[e, f]| f - e);
     nearest(&above.fold(Ratio::ZERO, |sum, x| sum + x))
@@ -148,7 +148,7 @@ fn masses(events: &Events, side: usize) -> Vec<f64> {
     events.outcomes.iter().map(|part| nearest(&part.kept[side])).collect()
 }
 
-/// For each place the sums of what the response's outcomes contribute to it under U: of none, of the first, and so on.
+/// For each position, the cumulative contributions of the response's outcomes under U.
 fn stacked(map: &Map, response: &Pair) -> Vec<Vec<f64>> {
     let places = map.rows().first().map_or(0, Vec::len);
     let mut sums = vec![Ratio::ZERO; places];
@@ -160,7 +160,7 @@ fn stacked(map: &Map, response: &Pair) -> Vec<Vec<f64>> {
     layers
 }
 
-/// A list as steps of width one, so that areas are sums.
+/// Draws a list as steps of width one, so that areas are sums.
 fn corners(heights: &[f64]) -> Vec<(f64, f64)> {
     let step = |(at, &y): (usize, &f64)| [(at as f64 - 0.5, y), (at as f64 + 0.5, y)];
     heights.iter().enumerate().flat_map(step).collect()
@@ -170,7 +170,7 @@ fn steps(name: &str, heights: &[f64], style: Style) -> Series {
     Series::new(name, corners(heights)).style(style)
 }
 
-/// What lies above one list and below another, where the latter is the higher one.
+/// The area above one list and below another, where the second is larger.
 fn between(name: &str, low: &[f64], high: &[f64], color: Color) -> Area {
     let upper: Vec<f64> = low.iter().zip(high).map(|(low, high)| low.max(*high)).collect();
     let back = corners(low).into_iter().rev();
@@ -194,7 +194,7 @@ fn green() -> Style {
     Style::new(Color::Green, Line::DashDot).width(2.2)
 }
 
-/// Where MV's sets are, as texts beneath the top.
+/// Labels of MV's sets, below the top of the chart.
 fn sets(pair: &Pair, ratio: &Ratio) -> Vec<Note> {
     let span = |is: &dyn Fn(&[Ratio; 2]) -> bool| {
         let inside = pair.outcomes().iter().enumerate().filter(|(_, masses)| is(masses));

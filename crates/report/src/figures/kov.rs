@@ -1,4 +1,4 @@
-use counterpoint::quantity::{Noise, Sensitivity};
+use counterpoint::quantity::{NoiseScale, Sensitivity};
 use counterpoint::theorem::{Theorem, lattice};
 use counterpoint::{Count, Delta, Epsilon, Guarantee, Mechanism, Options, Plan};
 
@@ -54,13 +54,13 @@ pub(super) fn figure_2(given: &Parameters) -> Result<Figure, FigureError> {
             }
             if count == most {
                 chart.areas.push(area("", &edge, Color::Blue).opacity(0.08));
-                // At the largest epsilon only the leak is left.
+                // At the largest epsilon, only the leak remains.
                 leak = pairs.first().map_or(f64::NAN, |pair| pair.1);
             }
             chart.series.push(Series::new(format!("k = {count}"), edge).style(Style::nth(n)));
         }
         chart.notes.push(Note::new((first, first), "k = 1"));
-        chart.notes.push(Note::new((last, last), format!("k = {most}")).ending());
+        chart.notes.push(Note::new((last, last), format!("k = {most}")).left());
         falls.push(format!(
             "from {first:.3} at k = 1 to {last:.3} at k = {most} where δ = {delta} (leak {leak:.3})"
         ));
@@ -78,11 +78,11 @@ pub(super) fn figure_2(given: &Parameters) -> Result<Figure, FigureError> {
 
 /// The pairs of Theorem III.3.
 fn composed(guarantee: Guarantee, count: u64) -> Result<Vec<Pair>, FigureError> {
-    let pairs = lattice::pairs(guarantee, Count::new(count)?);
+    let pairs = lattice::guarantees(guarantee, Count::new(count)?);
     Ok(pairs.map(|pair| (pair.epsilon, pair.delta.upper)).collect())
 }
 
-/// Figure 3: three theorems' regions, and a region as what its tangents leave.
+/// Figure 3: the regions of three theorems, and a region as an intersection of half-planes.
 pub(super) fn figure_3(given: &Parameters) -> Result<Figure, FigureError> {
     let guarantee = Guarantee::new(given.epsilon(0.1), given.delta(0.001))?;
     let (epsilon, delta) = (guarantee.epsilon.get(), guarantee.delta.get());
@@ -92,7 +92,7 @@ pub(super) fn figure_3(given: &Parameters) -> Result<Figure, FigureError> {
     if least * (1.0 + 1e-12) >= 1.0 {
         return Err(FigureError::Leaks { leaks: least });
     }
-    // Where nothing leaks, summing needs no delta.
+    // Without a leak, summing needs no delta.
     let basic = Theorem::Basic.epsilon(&plan, Delta::new(least * (1.0 + 1e-12))?)?;
     let edges = [
         (Theorem::Basic, boundary(&[(basic, least)])),
@@ -123,7 +123,7 @@ pub(super) fn figure_3(given: &Parameters) -> Result<Figure, FigureError> {
 
 /// The Gaussian mechanism's region, by its certified profile.
 fn tangents() -> Result<Chart, FigureError> {
-    let (sigma, sensitivity) = (Noise::new(1.0)?, Sensitivity::new(1.0)?);
+    let (sigma, sensitivity) = (NoiseScale::new(1.0)?, Sensitivity::new(1.0)?);
     let plan = Plan::new([(Mechanism::Gaussian { sigma, sensitivity }, Count::ONE)])?;
     let pair = |epsilon: f64| -> Result<Pair, FigureError> {
         let answer = plan.delta(Epsilon::new(epsilon)?, &Options::default())?;
@@ -140,7 +140,7 @@ fn tangents() -> Result<Chart, FigureError> {
         let (_, delta) = pair(epsilon)?;
         let line = [(0.0, 1.0 - delta), ((1.0 - delta) * (-epsilon).exp(), 0.0)];
         let foot = ((0.95 - delta) * (-epsilon).exp(), 0.05);
-        chart.notes.push(Note::new(foot, format!("ε = {epsilon}")).ending());
+        chart.notes.push(Note::new(foot, format!("ε = {epsilon}")).left());
         let style = Style::new(look.0, look.1).width(1.4);
         chart.series.push(Series::new(format!("tangent at ε = {epsilon}"), line).style(style));
     }

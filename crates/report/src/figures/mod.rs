@@ -1,7 +1,7 @@
-//! The figures of the papers, and our own, from certified numbers.
+//! The figures of the papers, and further ones, from certified numbers.
 //!
-//! Every number comes from the library when the figure is made. A caption says what its figure
-//! shows to be true and where that ends; what it quotes is taken from the plotted points.
+//! Every number is computed when the figure is drawn. A caption states what its figure shows, and the limits of that;
+//! numbers in captions are taken from the plotted points.
 
 mod cost;
 mod costs;
@@ -16,20 +16,20 @@ mod width;
 
 use counterpoint::ask::{AskError, CalibrateError};
 use counterpoint::composition::CompositionError;
-use counterpoint::theorem::Inapplicable;
-use counterpoint::{Count, Delta, Epsilon, OutOfRange, PlanError};
-use counterpoint_papers::noise::NoAdvice;
+use counterpoint::theorem::InapplicableError;
+use counterpoint::{Count, Delta, Epsilon, OutOfRangeError, PlanError};
+use counterpoint_papers::noise::AdviceError;
 use counterpoint_papers::pair::MapError;
 
 use crate::plot::Figure;
 
-/// Why a figure could not be made.
+/// Why a figure could not be drawn.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum FigureError {
     #[error(transparent)]
-    Quantity(#[from] OutOfRange),
+    Quantity(#[from] OutOfRangeError),
     #[error(transparent)]
     Composition(#[from] CompositionError),
     #[error(transparent)]
@@ -37,13 +37,13 @@ pub enum FigureError {
     #[error(transparent)]
     Ask(#[from] AskError),
     #[error(transparent)]
-    Theorem(#[from] Inapplicable),
+    Theorem(#[from] InapplicableError),
     #[error(transparent)]
     Map(#[from] MapError),
     #[error(transparent)]
     Calibrate(#[from] CalibrateError),
     #[error(transparent)]
-    Noise(#[from] NoAdvice),
+    Noise(#[from] AdviceError),
     #[error("{0} has no parameters; legal: without epsilon, delta and releases")]
     Fixed(&'static str),
     #[error("the releases leak {leaks} together; legal: less than 1")]
@@ -52,26 +52,26 @@ pub enum FigureError {
     Releases { name: &'static str, releases: u64, least: u64, most: u64 },
 }
 
-/// What a figure is drawn for, in place of what its paper has.
+/// Parameters of a figure that replace those of its paper.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Parameters {
-    /// Of each release.
+    /// The epsilon of each release.
     pub epsilon: Option<Epsilon>,
-    /// In all, or where the figure composes leaks, of each release.
+    /// The total delta, or the delta of each release in figures that compose leaks.
     pub delta: Option<Delta>,
-    /// The most releases.
+    /// The largest number of releases.
     pub releases: Option<Count>,
 }
 
 impl Parameters {
-    /// These, in place of a paper's.
+    /// Creates parameters that replace a paper's.
     #[must_use]
     pub fn new(epsilon: Option<Epsilon>, delta: Option<Delta>, releases: Option<Count>) -> Self {
         Self { epsilon, delta, releases }
     }
 
-    /// Whether everything is as the paper has it. Claims are about that; with other numbers a caption says what is drawn.
+    /// True if all parameters are the paper's. Captions make claims only for these.
     fn is_papers(&self) -> bool {
         *self == Self::default()
     }
@@ -89,19 +89,19 @@ impl Parameters {
     }
 }
 
-/// A figure still to be made.
+/// The description of a figure, from which it is drawn.
 #[derive(Clone, Copy, Debug)]
-pub struct Recipe {
-    /// What to call its files.
+pub struct FigureSpec {
+    /// The name of its files.
     pub name: &'static str,
-    /// Whether an epsilon and a delta may be given, and how many releases at least and at most; none if neither.
+    /// The least and the largest number of releases, if parameters can be replaced.
     pub free: Option<(u64, u64)>,
     make: fn(&Parameters) -> Result<Figure, FigureError>,
 }
 
-impl Recipe {
-    /// Every figure, in reading order. `time` and `mv-theorem-1.7` measure as they are made; the others are always the
-    /// same.
+impl FigureSpec {
+    /// Every figure, in reading order. `time` and `mv-theorem-1.7` measure times when they are drawn; the others never
+    /// change.
     pub const ALL: [Self; 13] = [
         Self { name: "mv-figure-1", free: None, make: events::mv_figure_1 },
         Self { name: "mv-figure-2", free: Some((100, 1_000_000)), make: mv::figure_2 },
@@ -118,27 +118,26 @@ impl Recipe {
         Self { name: "time", free: None, make: time::figure },
     ];
 
-    /// Whether it is one of the papers' or of what they are about. The others are about this library, and are made when they are
-    /// asked for.
+    /// True for figures about the papers, which are drawn by default. The others are about this library and drawn on
+    /// request.
     #[must_use]
-    pub fn is_usual(&self) -> bool {
+    pub fn is_default(&self) -> bool {
         !matches!(self.name, "mv-theorem-1.7" | "width" | "time")
     }
 
-    /// Makes the figure.
+    /// Draws the figure.
     ///
     /// ```
-    /// use counterpoint_report::figures::{Parameters, Recipe};
+    /// use counterpoint_report::figures::{FigureSpec, Parameters};
     ///
-    /// let smith = Recipe::ALL.iter().find(|recipe| recipe.name == "smith-figure-1");
+    /// let smith = FigureSpec::ALL.iter().find(|figure| figure.name == "smith-figure-1");
     /// let figure = smith.unwrap().make(&Parameters::default())?;
     /// assert!(figure.caption.contains("strong composition"));
     /// # Ok::<(), counterpoint_report::figures::FigureError>(())
     /// ```
     ///
     /// # Errors
-    /// [`FigureError`] if the library has no answer to one of the figure's questions, or the figure cannot be drawn for these
-    /// parameters.
+    /// [`FigureError`] if a number cannot be computed, or the figure cannot be drawn for these parameters.
     pub fn make(&self, given: &Parameters) -> Result<Figure, FigureError> {
         if !given.is_papers() {
             let (least, most) = self.free.ok_or(FigureError::Fixed(self.name))?;

@@ -7,19 +7,18 @@ use crate::plot::{Axis, Chart, Figure, scientific, superscript};
 const THEOREMS: [Theorem; 4] =
     [Theorem::Basic, Theorem::Advanced, Theorem::KovClosedForm, Theorem::Optimal];
 
-/// The epsilons of the upper panels. The paper's text does not say which it took; the lower
-/// panels are for the middle one, as it says.
+/// The epsilons of the upper panels, which the paper's text does not give. The lower panels use the middle one, as the
+/// paper says.
 const EPSILONS: [f64; 3] = [0.001, 0.005, 0.01];
 const EPSILON: f64 = 0.005;
-/// The powers of two of the lower left panel; the others are for the middle one, as the paper
-/// says.
+/// The powers of two of the lower left panel; the other panels use the middle one, as the paper says.
 const POWERS: [i32; 3] = [-10, -25, -40];
 const POWER: i32 = -25;
 const RELEASES: u64 = 1000;
 
 /// Murtagh and Vadhan, Figure 2: four theorems, many releases.
 pub(super) fn figure_2(given: &Parameters) -> Result<Figure, FigureError> {
-    let asked = Asked::new(given);
+    let asked = PanelParameters::new(given);
     let costs = |counts: &dyn Fn() -> Vec<u64>| -> Result<Vec<(f64, Costs)>, FigureError> {
         let cost = |epsilon| Ok((epsilon, Costs::new(epsilon, asked.delta, counts())?));
         asked.epsilons.into_iter().map(cost).collect()
@@ -46,19 +45,19 @@ pub(super) fn figure_2(given: &Parameters) -> Result<Figure, FigureError> {
     ))
 }
 
-/// What the panels are for.
-struct Asked {
+/// The parameters of the panels.
+struct PanelParameters {
     epsilon: f64,
     epsilons: [f64; 3],
     delta: f64,
-    /// As the titles have it.
+    /// The delta as the titles write it.
     delta_name: String,
     most: u64,
     is_papers: bool,
 }
 
-impl Asked {
-    /// The paper's; or an epsilon between a fifth and twice as much of it.
+impl PanelParameters {
+    /// The paper's parameters, or a given epsilon with a fifth and twice of it.
     fn new(given: &Parameters) -> Self {
         let epsilon = given.epsilon(EPSILON);
         let epsilons =
@@ -78,7 +77,7 @@ impl Asked {
         counts
     }
 
-    /// The paper's three; or the one that is given, its root and its square.
+    /// The paper's three deltas, or the given one with its root and its square.
     fn deltas(&self) -> [(String, f64); 3] {
         if self.is_papers {
             return POWERS.map(|n| (format!("2{}", superscript(n)), 2_f64.powi(n)));
@@ -86,7 +85,7 @@ impl Asked {
         [self.delta.sqrt(), self.delta, self.delta * self.delta].map(|d| (scientific(d), d))
     }
 
-    /// The paper's end of an axis; or none.
+    /// An axis that ends where the paper's does, if it is the paper's.
     fn axis(&self, label: &str, most: f64) -> Axis {
         let axis = Axis::new(label);
         if self.is_papers { axis.range(0.0, most) } else { axis }
@@ -97,22 +96,22 @@ fn axes(k: f64, y: Axis) -> Chart {
     Chart::new(Axis::new("number of releases k").range(0.0, k), y)
 }
 
-fn by_epsilon(asked: &Asked, costs: &[(f64, Costs)], title: &str, k: f64) -> Chart {
+fn by_epsilon(asked: &PanelParameters, costs: &[(f64, Costs)], title: &str, k: f64) -> Chart {
     let y = asked.axis("total ε", if k > 100.0 { 2.0 } else { 1.0 });
     let mut chart = axes(k, y).title(format!("{title}, δ = {}", asked.delta_name));
     for (epsilon, costs) in costs {
         for theorem in THEOREMS {
-            // One label for the three curves that stay together, one for the straight line.
+            // The three curves that stay together share one label; the straight line has its own.
             let labelled = matches!(theorem, Theorem::Basic | Theorem::KovClosedForm);
             let of = format!("ε = {epsilon}");
             let label = if labelled { of.clone() } else { String::new() };
-            chart.series.push(costs.series(theorem).of(of).label(label));
+            chart.series.push(costs.series(theorem).variant(of).label(label));
         }
     }
     chart
 }
 
-fn three_deltas(asked: &Asked, costs: &[(String, Costs)]) -> Chart {
+fn three_deltas(asked: &PanelParameters, costs: &[(String, Costs)]) -> Chart {
     let y = asked.axis("total ε", 1.4);
     let title = format!("(c) three δ, ε = {}", asked.epsilon);
     let mut chart = axes(asked.most as f64, y).title(title);
@@ -128,13 +127,13 @@ fn three_deltas(asked: &Asked, costs: &[(String, Costs)]) -> Chart {
                 _ => String::new(),
             };
             let of = if theorem == Theorem::Basic { &label } else { &format!("δ = {delta}") };
-            chart.series.push(costs.series(theorem).of(of).label(&label));
+            chart.series.push(costs.series(theorem).variant(of).label(&label));
         }
     }
     chart
 }
 
-fn relative(asked: &Asked, costs: &[(f64, Costs)]) -> Chart {
+fn relative(asked: &PanelParameters, costs: &[(f64, Costs)]) -> Chart {
     let y = Axis::new("total ε ÷ optimal total ε").range(0.9, 1.8);
     let title = format!("(d) relative to the optimum, δ = {}", asked.delta_name);
     let mut chart = axes(asked.most as f64, y).title(title);
@@ -145,13 +144,13 @@ fn relative(asked: &Asked, costs: &[(f64, Costs)]) -> Chart {
                 Theorem::Basic | Theorem::Optimal => String::new(),
                 _ => of.clone(),
             };
-            chart.series.push(costs.ratios(theorem).of(of).label(label));
+            chart.series.push(costs.ratios(theorem).variant(of).label(label));
         }
     }
     chart
 }
 
-fn drawn(asked: &Asked) -> String {
+fn drawn(asked: &PanelParameters) -> String {
     format!(
         "Claim: the optimum is below every formula. The paper's panels, for ε = {} and about it, δ = {} and up to {} \
          releases. {WAVES}",
@@ -160,7 +159,7 @@ fn drawn(asked: &Asked) -> String {
 }
 
 fn claim(
-    asked: &Asked,
+    asked: &PanelParameters,
     far: &[(f64, Costs)],
     near: &[(f64, Costs)],
 ) -> Result<String, FigureError> {

@@ -1,5 +1,5 @@
-//! The errors an adversary cannot avoid, from (epsilon, delta) pairs: numbers good enough to
-//! draw.
+//! The boundary of the error rates that an adversary can reach, from (epsilon, delta) pairs, with the precision of a
+//! drawing.
 
 use counterpoint::theorem::Theorem;
 use counterpoint::{Delta, Plan};
@@ -20,7 +20,7 @@ pub(super) fn boundary(pairs: &[Pair]) -> Vec<(f64, f64)> {
         lines.push((-slope, 1.0 - delta));
         lines.push((-1.0 / slope, (1.0 - delta) / slope));
     }
-    // Nothing is less than zero.
+    // Error rates are at least zero.
     lines.push((0.0, 0.0));
     let hull = envelope(lines);
     let first = hull.first().map(|line| (0.0, line.1));
@@ -31,7 +31,7 @@ pub(super) fn boundary(pairs: &[Pair]) -> Vec<(f64, f64)> {
     first.into_iter().chain(crossings).collect()
 }
 
-/// The lines (slope, intercept) that are highest somewhere to the right of zero, steepest first.
+/// The lines (slope, intercept) that are highest somewhere right of zero, steepest first.
 fn envelope(mut lines: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     lines.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
     lines.dedup_by(|next, kept| next.0 <= kept.0);
@@ -49,12 +49,12 @@ fn envelope(mut lines: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     hull
 }
 
-/// Where the second line, less steep, begins to be higher.
+/// The x from which the second line, which is less steep, is higher.
 fn crossing(a: (f64, f64), b: (f64, f64)) -> f64 {
     (a.1 - b.1) / (b.0 - a.0)
 }
 
-/// How high the boundary is over a point.
+/// The height of the boundary at x.
 pub(super) fn height(boundary: &[(f64, f64)], x: f64) -> f64 {
     let side = boundary.windows(2).find(|two| (two[0].0..=two[1].0).contains(&x));
     side.map_or(0.0, |two| {
@@ -63,7 +63,7 @@ pub(super) fn height(boundary: &[(f64, f64)], x: f64) -> f64 {
     })
 }
 
-/// The error on both sides at which the boundary is balanced.
+/// The error rate at which both errors on the boundary are equal.
 pub(super) fn balanced(boundary: &[(f64, f64)]) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {
@@ -73,7 +73,7 @@ pub(super) fn balanced(boundary: &[(f64, f64)]) -> f64 {
     0.5 * (low + high)
 }
 
-/// The pairs a formula certifies, for deltas spread between the least possible one and 1.
+/// The pairs that a formula certifies, for deltas between the least possible one and 1.
 pub(super) fn certified(theorem: Theorem, plan: &Plan, least: f64) -> Vec<Pair> {
     let slack = |n: i32| (f64::from(n) / 8.0 * std::f64::consts::LN_10).exp();
     let deltas = (-120..0).map(|n| least + slack(n));
@@ -92,7 +92,7 @@ pub(super) fn chart(title: impl Into<String>) -> Chart {
     Chart::new(misses, alarms).title(title).square()
 }
 
-/// What lies between a boundary and guessing.
+/// The area between a boundary and the line of guessing.
 pub(super) fn area(name: &str, boundary: &[(f64, f64)], color: Color) -> Area {
     let corners = std::iter::once((0.0, 1.0)).chain(boundary.iter().copied()).chain([(1.0, 0.0)]);
     Area::new(name, corners, color)
@@ -102,7 +102,7 @@ pub(super) fn area(name: &str, boundary: &[(f64, f64)], color: Color) -> Area {
 mod tests {
     use super::*;
 
-    /// The definition itself: the highest line over a point.
+    /// The definition: the highest line at x.
     fn highest(pairs: &[Pair], x: f64) -> f64 {
         let steep = pairs.iter().map(|(e, d)| 1.0 - d - e.exp() * x);
         let flat = pairs.iter().map(|(e, d)| (1.0 - d - x) * (-e).exp());

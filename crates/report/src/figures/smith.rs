@@ -7,10 +7,10 @@ use crate::plot::{Axis, Chart, Figure, scientific};
 const EPSILON: f64 = 0.01;
 const DELTA: f64 = 1e-6;
 const RELEASES: u64 = 1000;
-/// The releases of the second panel.
+/// The largest number of releases in the second panel.
 const NEAR: f64 = 60.0;
 
-/// Smith's lecture, Figure 1: basic and strong composition; the optimum is ours.
+/// Smith's lecture, Figure 1: basic and strong composition, with our optimum.
 pub(super) fn figure_1(given: &Parameters) -> Result<Figure, FigureError> {
     let (epsilon, delta, most) =
         (given.epsilon(EPSILON), given.delta(DELTA), given.releases(RELEASES));
@@ -18,7 +18,7 @@ pub(super) fn figure_1(given: &Parameters) -> Result<Figure, FigureError> {
     let chart = |most: f64, y: Axis| {
         let mut chart = Chart::new(Axis::new("number of releases k").range(0.0, most), y);
         for theorem in [Theorem::Basic, Theorem::Strong, Theorem::Optimal] {
-            chart.series.push(costs.series(theorem).named());
+            chart.series.push(costs.series(theorem).label_by_name());
         }
         chart
     };
@@ -38,7 +38,7 @@ pub(super) fn figure_1(given: &Parameters) -> Result<Figure, FigureError> {
     Ok(Figure::new(title, caption, [far, near]))
 }
 
-/// Each of the first hundred, then some ninety up to the most.
+/// Every count up to a hundred, then about ninety counts up to `most`.
 fn counts(most: u64) -> impl Iterator<Item = u64> {
     let step = (most.saturating_sub(100) / 90).max(1);
     (1..100).chain((100..most).step_by(usize::try_from(step).unwrap_or(usize::MAX))).chain([most])

@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use counterpoint::quantity::{Group, Noise, Rate, Sensitivity};
+use counterpoint::quantity::{GroupSize, NoiseScale, Rate, Sensitivity};
 use counterpoint::{
     Adjacency, AskError, Count, Delta, Guarantee, Mechanism, Options, Plan, Release,
 };
@@ -11,11 +11,11 @@ use super::{FigureError, Parameters};
 use crate::plot::{Axis, Chart, Figure, Series, Style, scientific};
 
 const DELTA: f64 = 1e-6;
-/// The most time spent on repeating one measurement.
-const PATIENCE: Duration = Duration::from_millis(60);
+/// The longest time for repeating one measurement.
+const TIME_LIMIT: Duration = Duration::from_millis(60);
 const MOST_RUNS: usize = 9;
 
-/// How long an answer takes, measured now.
+/// Draws the computing times of answers, measured now.
 pub(super) fn figure(_: &Parameters) -> Result<Figure, FigureError> {
     let delta = Delta::new(DELTA)?;
     let powers = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000];
@@ -59,13 +59,13 @@ pub(super) fn figure(_: &Parameters) -> Result<Figure, FigureError> {
 
 /// Gaussian noise on Poisson samples.
 fn training(steps: u64) -> Result<Plan, FigureError> {
-    let (sigma, sensitivity) = (Noise::new(1.0)?, Sensitivity::new(1.0)?);
+    let (sigma, sensitivity) = (NoiseScale::new(1.0)?, Sensitivity::new(1.0)?);
     let step: Release = (Mechanism::Gaussian { sigma, sensitivity }, Count::new(steps)?).into();
     let step = Release { rate: Some(Rate::new(0.01)?), ..step };
-    Ok(Plan::with([step], Some(Adjacency::AddRemove), Group::ONE)?)
+    Ok(Plan::for_neighbours([step], Some(Adjacency::AddRemove), GroupSize::ONE)?)
 }
 
-/// The median time of a question, for each count.
+/// Measures the median time of a question for each count.
 pub(super) fn measured<Q: FnMut() -> Result<(), AskError>>(
     counts: &[u64],
     question: impl Fn(u64) -> Result<Q, FigureError>,
@@ -77,17 +77,17 @@ pub(super) fn measured<Q: FnMut() -> Result<(), AskError>>(
 fn median_seconds(mut question: impl FnMut() -> Result<(), AskError>) -> Result<f64, FigureError> {
     let begun = Instant::now();
     let mut times = Vec::new();
-    while times.len() < MOST_RUNS && (times.is_empty() || begun.elapsed() < PATIENCE) {
+    while times.len() < MOST_RUNS && (times.is_empty() || begun.elapsed() < TIME_LIMIT) {
         let start = Instant::now();
         question()?;
-        // A clock may be too coarse to see it.
+        // The clock may be too coarse for short times.
         times.push(start.elapsed().as_secs_f64().max(1e-9));
     }
     times.sort_by(f64::total_cmp);
     Ok(times.get(times.len() / 2).copied().unwrap_or(f64::NAN))
 }
 
-/// In a unit that suits.
+/// Formats a time in a suitable unit.
 pub(super) fn shown(seconds: f64) -> String {
     match seconds {
         ..1e-3 => format!("{:.0} µs", 1e6 * seconds),

@@ -1,8 +1,8 @@
-//! What the papers say of use: noise for many queries (KOV V-A), sketches of graphs (KOV, appendix), and how long Murtagh
-//! and Vadhan's algorithm takes (MV 1.7).
+//! The papers' applications: noise for many queries (KOV V-A), sketches of graphs (KOV, appendix), and the running time
+//! of Murtagh and Vadhan's algorithm (MV 1.7).
 
 use counterpoint::ask::{Search, Unknown, calibrate};
-use counterpoint::quantity::{Group, Noise, Sensitivity};
+use counterpoint::quantity::{GroupSize, NoiseScale, Sensitivity};
 use counterpoint::theorem::eta::{self, Eta};
 use counterpoint::watch::Watch;
 use counterpoint::{Count, Delta, Epsilon, Guarantee, Mechanism, Options, Release};
@@ -14,7 +14,7 @@ use super::width::different;
 use super::{FigureError, Parameters};
 use crate::plot::{Axis, Chart, Figure, Series, Style, scientific};
 
-/// KOV V-A: how much noise k queries need, Laplace and Gaussian, by the paper's rules and at least.
+/// KOV V-A: the Laplace and Gaussian noise that k queries need, by the paper's rules and at least.
 pub(super) fn noise(given: &Parameters) -> Result<Figure, FigureError> {
     let (epsilon, delta) = (Epsilon::new(given.epsilon(1.0))?, Delta::new(given.delta(1e-5))?);
     let counts = counts(given.releases(10_000));
@@ -24,11 +24,11 @@ pub(super) fn noise(given: &Parameters) -> Result<Figure, FigureError> {
         counts.iter().map(point).collect::<Result<Vec<(f64, f64)>, FigureError>>()
     };
     let laplace = curve(&|count| {
-        let noisy = Mechanism::Laplace { scale: Noise::new(1.0)?, sensitivity: one };
+        let noisy = Mechanism::Laplace { scale: NoiseScale::new(1.0)?, sensitivity: one };
         least((noisy, count).into(), Unknown::Scale, epsilon, delta)
     })?;
     let gaussian = curve(&|count| {
-        let noisy = Mechanism::Gaussian { sigma: Noise::new(1.0)?, sensitivity: one };
+        let noisy = Mechanism::Gaussian { sigma: NoiseScale::new(1.0)?, sensitivity: one };
         least((noisy, count).into(), Unknown::Sigma, epsilon, delta)
     })?;
     let rule = curve(&|count| Ok(noise::laplace(epsilon, delta, count, one)?.variance.sqrt()))?;
@@ -50,8 +50,8 @@ pub(super) fn noise(given: &Parameters) -> Result<Figure, FigureError> {
         ("both, KOV's rule", rule),
     ];
     for (n, (name, points)) in curves.into_iter().enumerate() {
-        ratios.series.push(Series::new(name, over(&points)).style(Style::nth(n)).named());
-        noises.series.push(Series::new(name, points).style(Style::nth(n)).named());
+        ratios.series.push(Series::new(name, over(&points)).style(Style::nth(n)).label_by_name());
+        noises.series.push(Series::new(name, points).style(Style::nth(n)).label_by_name());
     }
     let caption = if given.is_papers() {
         format!(
@@ -74,7 +74,7 @@ pub(super) fn noise(given: &Parameters) -> Result<Figure, FigureError> {
     Ok(Figure::new(title, caption, [noises, ratios]))
 }
 
-/// The least scale, or the largest epsilon, with which a release keeps within (epsilon, delta).
+/// The least scale, or the largest epsilon, of a release that keeps all releases within (epsilon, delta).
 fn least(
     release: Release,
     unknown: Unknown,
@@ -82,11 +82,11 @@ fn least(
     delta: Delta,
 ) -> Result<f64, FigureError> {
     let (releases, varying) = (&[release][..], &[][..]);
-    let search = Search { releases, varying, unknown, adjacency: None, group: Group::ONE };
+    let search = Search { releases, varying, unknown, adjacency: None, group: GroupSize::ONE };
     Ok(calibrate(&search, epsilon, delta, &Options::default())?.value)
 }
 
-/// Two to a decade, from 1 to the most.
+/// Two counts per decade, from 1 to `most`.
 fn counts(most: u64) -> Vec<u64> {
     let counts = (0..).map(|n| 10_f64.powf(f64::from(n) / 2.0).round() as u64);
     let mut counts: Vec<u64> = counts.take_while(|count| *count < most).collect();
@@ -94,11 +94,11 @@ fn counts(most: u64) -> Vec<u64> {
     counts
 }
 
-/// The relative error, and how often an answer may be further off.
+/// The relative error, and the probability of a larger error.
 const ETA: f64 = 0.5;
 const NU: f64 = 0.05;
 
-/// KOV's appendix: the additive error of cuts by the Johnson-Lindenstrauss mechanism, for each node of the smaller side.
+/// KOV's appendix: the additive error of cuts by the Johnson-Lindenstrauss mechanism, per node of the smaller side.
 pub(super) fn sketch(given: &Parameters) -> Result<Figure, FigureError> {
     let delta = given.delta(1e-6);
     let directions = (8.0 * (2.0 / NU).ln() / (ETA * ETA)).ceil();
@@ -130,9 +130,9 @@ pub(super) fn sketch(given: &Parameters) -> Result<Figure, FigureError> {
     let names = ["(23), by III.2", "(24), by III.4", "optimal composition"];
     let ratio = [drv_ratio.clone(), kov_ratio.clone(), over(&optimal)];
     for (n, (name, points)) in std::iter::zip(names, [drv, kov, optimal]).enumerate() {
-        errors.series.push(Series::new(name, points).style(Style::nth(2 - n)).named());
+        errors.series.push(Series::new(name, points).style(Style::nth(2 - n)).label_by_name());
         let points = ratio[n].clone();
-        ratios.series.push(Series::new(name, points).style(Style::nth(2 - n)).named());
+        ratios.series.push(Series::new(name, points).style(Style::nth(2 - n)).label_by_name());
     }
     let first = |points: &[(f64, f64)]| points.first().map_or(f64::NAN, |point| point.1);
     let last = |points: &[(f64, f64)]| points.last().map_or(f64::NAN, |point| point.1);
@@ -153,7 +153,7 @@ pub(super) fn sketch(given: &Parameters) -> Result<Figure, FigureError> {
     Ok(Figure::new(title, caption, [errors, ratios]))
 }
 
-/// MV 1.7: how long the paper's algorithm takes beside the certified answer, measured now.
+/// MV 1.7: the running time of the paper's algorithm beside the certified answer's, measured now.
 pub(super) fn theorem_1_7(_: &Parameters) -> Result<Figure, FigureError> {
     let delta = Delta::new(1e-6)?;
     let ours = |count: u64| {
@@ -178,11 +178,13 @@ pub(super) fn theorem_1_7(_: &Parameters) -> Result<Figure, FigureError> {
         let points = measured(&counts, theirs(precision))?;
         slowest.push(at(&points, 128.0));
         let name = format!("MV 1.7, η = {precision}");
-        over_k.series.push(Series::new(name, points).style(Style::nth(n + 1)).named());
+        over_k.series.push(Series::new(name, points).style(Style::nth(n + 1)).label_by_name());
     }
     let points = measured(&counts, ours)?;
     let certified = at(&points, 128.0);
-    over_k.series.push(Series::new("certified to 10⁻⁶", points).style(Style::nth(0)).named());
+    over_k
+        .series
+        .push(Series::new("certified to 10⁻⁶", points).style(Style::nth(0)).label_by_name());
     let mut over_eta = Chart::new(axis("η"), seconds()).title("(b) over η, k = 32");
     let mut points = Vec::new();
     for n in 1..=7 {
@@ -190,7 +192,7 @@ pub(super) fn theorem_1_7(_: &Parameters) -> Result<Figure, FigureError> {
         let time = measured(&[32], theirs(precision))?;
         points.push((precision, at(&time, 32.0)));
     }
-    over_eta.series.push(Series::new("MV 1.7", points).style(Style::nth(1)).named());
+    over_eta.series.push(Series::new("MV 1.7", points).style(Style::nth(1)).label_by_name());
     let caption = format!(
         "Claim: the approximation algorithm of Murtagh and Vadhan takes time polynomial in k and 1/η, where exact computation is \
          #P-complete. 128 releases with different ε take it {} at η = 1/2 and {} at η = 1/32; a bracket of relative width 10⁻⁶ takes {}. \

@@ -8,7 +8,7 @@ use crate::plot::{Axis, Chart, Color, Figure, Line, Marker, Series, Style, scien
 const RELEASES: u32 = 200;
 const DELTA: f64 = 1e-6;
 
-/// How narrow the brackets are that a tolerance gives.
+/// Draws the width of brackets for several tolerances.
 pub(super) fn figure(_: &Parameters) -> Result<Figure, FigureError> {
     let plan = different(RELEASES)?;
     let style = |color, line, marker| Style::new(color, line).marker(marker);
@@ -47,8 +47,7 @@ pub(super) fn figure(_: &Parameters) -> Result<Figure, FigureError> {
     Ok(Figure::new("How narrow a certified bracket is", caption, [chart]))
 }
 
-/// Releases no two of which are alike: the fractional parts of multiples of the golden ratio
-/// spread evenly.
+/// Releases that all differ: the fractional parts of multiples of the golden ratio are spread evenly.
 pub(super) fn different(releases: u32) -> Result<Plan, FigureError> {
     let release = |i: u32| {
         let epsilon = 0.01 + 0.19 * (f64::from(i) * 0.618_033_988_7).fract();
@@ -58,7 +57,7 @@ pub(super) fn different(releases: u32) -> Result<Plan, FigureError> {
     Ok(Plan::new(releases)?)
 }
 
-/// The relative width achieved; none if the promise is refused.
+/// The relative width; `None` if the tolerance cannot be met.
 fn bracket_width(plan: &Plan, route: Route, tolerance: f64) -> Result<Option<f64>, FigureError> {
     let options =
         Options { tolerance: Tolerance::new(tolerance)?, route: Some(route), ..Options::default() };

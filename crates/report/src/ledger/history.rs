@@ -1,15 +1,15 @@
-//! What happened.
+//! Shows the history of a ledger.
 
 use std::collections::BTreeMap;
 
-use counterpoint_wire::ledger::{Asked, Described, Event, HistoryEntry, Rule};
+use counterpoint_wire::ledger::{Event, HistoryEntry, ReleaseRecord, ReleaseRequest, Rule};
 
 use super::{down, promised, up};
-use crate::columns::Side::{Left, Right};
+use crate::columns::Align::{Left, Right};
 use crate::columns::columns;
-use crate::compose::listed;
+use crate::compose::aligned_rows;
 
-/// What happened, a line each. The units are what charges of each data set or account are amounts of.
+/// Shows the history, one entry per line. `units` holds the units of the charges of each data set or account.
 #[must_use]
 pub fn history(
     entries: &[HistoryEntry],
@@ -21,7 +21,7 @@ pub fn history(
     let rows: Vec<_> =
         std::iter::once(heading.map(str::to_owned)).chain(entries.iter().map(line)).collect();
     let table = columns([Right, Left, Left, Left, Left, Right, Left], &rows);
-    format!("{table}\n{}", listed([("head", head.to_owned())]))
+    format!("{table}\n{}", aligned_rows([("head", head.to_owned())]))
 }
 
 fn line(entry: &HistoryEntry, units: &BTreeMap<String, &'static str>) -> [String; 7] {
@@ -75,7 +75,7 @@ fn line(entry: &HistoryEntry, units: &BTreeMap<String, &'static str>) -> [String
         Event::Begin { key, .. } | Event::End { key, .. } => (key.clone(), None),
         _ => (String::new(), None),
     };
-    // Opening an account is charged to what it is under.
+    // The charge of a new account is paid by its parent.
     let payer = match event {
         Event::Open { parent, .. } => Some(parent.as_str()),
         event => event.account(),
@@ -93,25 +93,25 @@ fn line(entry: &HistoryEntry, units: &BTreeMap<String, &'static str>) -> [String
     ]
 }
 
-/// What was asked for, in a few words.
-fn asked(asked: &Asked) -> String {
-    let names = |list: &[Described]| {
-        let names: Vec<&str> = list.iter().take(5).map(Described::mechanism).collect();
+/// A short description of a requested release.
+fn asked(asked: &ReleaseRequest) -> String {
+    let names = |list: &[ReleaseRecord]| {
+        let names: Vec<&str> = list.iter().take(5).map(ReleaseRecord::mechanism).collect();
         let more = if list.len() > 5 { ", ..." } else { "" };
         names.join(", ") + more
     };
     match asked {
-        Asked::Slot { name, count, run } => {
+        ReleaseRequest::Slot { name, count, run } => {
             let times = if *count == 1 { String::new() } else { format!(", {count} times") };
             let run = if run.is_empty() { String::new() } else { format!(", for {}", names(run)) };
             format!("slot {name:?}{times}{run}")
         }
-        Asked::Described(list) => names(list),
+        ReleaseRequest::Described(list) => names(list),
         _ => String::new(),
     }
 }
 
-/// A moment in Unix seconds, as a date and time of day.
+/// Formats Unix seconds as a date and time of day.
 fn time(seconds: u64) -> String {
     let (days, second) = (seconds / 86_400, seconds % 86_400);
     let (year, month, day) = date(days);
@@ -119,8 +119,7 @@ fn time(seconds: u64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{:02}", second % 60)
 }
 
-/// The Gregorian date so many days after 1970-01-01, counted from March of the year 0, so
-/// that leap days come last.
+/// The Gregorian date of a day, counted from 1970-01-01. Years are counted from March, so that leap days come last.
 fn date(days: u64) -> (u64, u64, u64) {
     let days = days.min(1 << 40) + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);

@@ -1,4 +1,4 @@
-//! A ledger, for people.
+//! Shows a ledger's accounts.
 
 mod history;
 mod odometer;
@@ -9,31 +9,31 @@ use std::collections::BTreeMap;
 use counterpoint_budget::Amount;
 use counterpoint_wire::decimal;
 use counterpoint_wire::ledger::{
-    AccountStatus, Cost, PendingKey, Promised, QuotaStatus, Room, SlotStatus, SpentEpsilon,
-    SpentSetting, Status, Verified,
+    AccountStatus, Cost, Headroom, PendingKey, PromiseRecord, QuotaStatus, SlotStatus,
+    SpentEpsilon, SpentSetting, Status, VerifyResult,
 };
 
-use crate::columns::Side::{Left, Right};
+use crate::columns::Align::{Left, Right};
 use crate::columns::columns;
-use crate::compose::listed;
-use crate::words::TABLE_DIGITS;
+use crate::compose::aligned_rows;
+use crate::wording::TABLE_DIGITS;
 
 pub use history::history;
 pub use odometer::odometer;
-use release::standing;
+use release::state_text;
 pub use release::{committed, pending, price, reserved, responses, responses_end, session};
 
-/// How many characters a bar is long.
+/// The length of a bar in characters.
 const BAR: usize = 20;
 
-/// So many keys of an account are shown beneath it.
-const MOST_KEYS: usize = 5;
+/// The most pending keys of an account that are shown.
+const MAX_KEYS: usize = 5;
 
-/// Data sets and accounts with what is spent and left, and beneath them what is debited and not over; one account with
-/// its slots and quotas.
+/// Shows data sets and accounts with their spent and remaining budgets and their pending keys. A single account is
+/// shown with its slots and quotas.
 #[must_use]
 pub fn status(status: &Status, pending: &[PendingKey]) -> String {
-    let head = listed([("head", status.head.clone())]);
+    let head = aligned_rows([("head", status.head.clone())]);
     match status.accounts.as_slice() {
         [] => format!("{head}\nno data sets yet\n"),
         [one] if one.parent.is_some() || !one.slots.is_empty() => {
@@ -48,17 +48,17 @@ fn overview(accounts: &[AccountStatus], pending: &[PendingKey]) -> String {
     let mut rows = vec![heading.map(str::to_owned)];
     for (depth, account) in in_families(accounts) {
         rows.push(row(depth, account));
-        let beneath = keys(&account.name, pending).into_iter().map(|(key, what)| {
+        let under = keys(&account.name, pending).into_iter().map(|(key, what)| {
             let mut row: [String; 10] = Default::default();
             (row[0], row[1]) = (format!("{}{key}", "  ".repeat(depth + 1)), what);
             row
         });
-        rows.extend(beneath);
+        rows.extend(under);
     }
     columns([Left, Left, Right, Right, Right, Right, Left, Left, Right, Left], &rows)
 }
 
-/// An account's row: what it promises, has spent and has left, and a bar of the total that binds.
+/// An account's row: promise, spent and remaining budget, and a bar of the total that binds.
 fn row(depth: usize, account: &AccountStatus) -> [String; 10] {
     let [spent, left] = spent_and_left(&account.capacity, &account.spent);
     let [main, delta] = promise(&account.promise);
@@ -77,19 +77,18 @@ fn row(depth: usize, account: &AccountStatus) -> [String; 10] {
     ]
 }
 
-/// What is debited in an account and not over: the first keys, and how many more there are.
+/// The pending keys of an account: the first ones, and the number of further ones.
 fn keys(account: &str, pending: &[PendingKey]) -> Vec<(String, String)> {
     let own: Vec<_> = pending.iter().filter(|one| one.account == account).collect();
-    let shown = own.iter().take(MOST_KEYS);
-    let mut list: Vec<_> = shown.map(|one| (one.key.clone(), standing(one))).collect();
-    if own.len() > MOST_KEYS {
-        list.push((format!("and {} more", own.len() - MOST_KEYS), "see pending".to_owned()));
+    let shown = own.iter().take(MAX_KEYS);
+    let mut list: Vec<_> = shown.map(|one| (one.key.clone(), state_text(one))).collect();
+    if own.len() > MAX_KEYS {
+        list.push((format!("and {} more", own.len() - MAX_KEYS), "see pending".to_owned()));
     }
     list
 }
 
-/// Each data set, followed by its accounts, and each of these by those within its slots; with
-/// how deep it is.
+/// Each data set, followed by its accounts, each followed by the accounts within its slots; with the depth of each.
 fn in_families(accounts: &[AccountStatus]) -> Vec<(usize, &AccountStatus)> {
     let mut children: BTreeMap<Option<&str>, Vec<&AccountStatus>> = BTreeMap::new();
     for account in accounts.iter().rev() {
@@ -110,26 +109,26 @@ fn closed(account: &AccountStatus) -> &'static str {
     if account.closed { ", closed" } else { "" }
 }
 
-/// What is promised, and at which delta.
-fn promise(promise: &Promised) -> [String; 2] {
+/// The promised epsilon and its delta.
+fn promise(promise: &PromiseRecord) -> [String; 2] {
     match promise {
-        Promised::ApproxDp { epsilon, delta } => [up(epsilon), up(delta)],
-        Promised::Zcdp { rho, delta } => [format!("rho {}", up(rho)), up(delta)],
-        Promised::Gdp { mu } => [format!("mu {}", up(mu)), String::new()],
-        Promised::Renyi { order, tau } => {
+        PromiseRecord::ApproxDp { epsilon, delta } => [up(epsilon), up(delta)],
+        PromiseRecord::Zcdp { rho, delta } => [format!("rho {}", up(rho)), up(delta)],
+        PromiseRecord::Gdp { mu } => [format!("mu {}", up(mu)), String::new()],
+        PromiseRecord::Renyi { order, tau } => {
             [format!("tau {} at order {}", up(tau), up(order)), String::new()]
         }
         _ => [String::new(), String::new()],
     }
 }
 
-/// The same in words.
-fn promised(promised: &Promised) -> String {
+/// Describes a promise.
+fn promised(promised: &PromiseRecord) -> String {
     match (promised, promise(promised)) {
-        (Promised::ApproxDp { .. }, [epsilon, delta]) => {
+        (PromiseRecord::ApproxDp { .. }, [epsilon, delta]) => {
             format!("epsilon {epsilon}, delta {delta}")
         }
-        (Promised::Zcdp { .. }, [rho, delta]) => format!("{rho}, delta {delta}"),
+        (PromiseRecord::Zcdp { .. }, [rho, delta]) => format!("{rho}, delta {delta}"),
         (_, [main, _]) => main,
     }
 }
@@ -150,13 +149,16 @@ fn account(account: &AccountStatus, pending: &[PendingKey]) -> String {
     let records = if account.records == 1 { "record" } else { "records" };
     let kind = account.kind.clone() + &order.unwrap_or_default() + closed(account);
     let promise = promised(&account.promise);
-    let mut text = listed([
+    let mut text = aligned_rows([
         ("account", account.name.clone()),
         ("under", under(account)),
         ("neighbours", format!("{}, {} {records} a person", account.adjacency, account.records)),
         ("kind", kind),
         ("promise", format!("{promise}\n(for all of it, however little is spent)")),
-        ("spent", spent + &account.spent_epsilon.as_ref().map(so_far).unwrap_or_default()),
+        (
+            "spent",
+            spent + &account.spent_epsilon.as_ref().map(spent_epsilon_text).unwrap_or_default(),
+        ),
         ("still fits", account.room.as_ref().map_or_else(|| "nothing".to_owned(), fitting)),
         ("charges", account.charges.to_string()),
     ]);
@@ -176,16 +178,16 @@ fn account(account: &AccountStatus, pending: &[PendingKey]) -> String {
     text
 }
 
-/// The largest single releases that fit, one or the other.
-fn fitting(room: &Room) -> String {
-    match room.words() {
+/// The largest single releases that fit; only one of them does.
+fn fitting(room: &Headroom) -> String {
+    match room.phrases() {
         list if list.is_empty() => "nothing".to_owned(),
         list => list.join("\nor "),
     }
 }
 
-/// What is spent so far as an epsilon, and the setting in which that holds.
-fn so_far(spent: &SpentEpsilon) -> String {
+/// The loss so far as an epsilon, and the setting in which the epsilon holds.
+fn spent_epsilon_text(spent: &SpentEpsilon) -> String {
     let (epsilon, delta) = (up(&spent.epsilon), up(&spent.delta));
     let setting = setting(spent.setting);
     format!(
@@ -193,7 +195,7 @@ fn so_far(spent: &SpentEpsilon) -> String {
     )
 }
 
-/// What may be chosen, and in which order.
+/// Describes what may be chosen adaptively, and in which order.
 fn setting(setting: SpentSetting) -> String {
     let parameters = match setting.parameters {
         "adaptive" => "whatever is asked next, parameters chosen from earlier answers",
@@ -204,7 +206,7 @@ fn setting(setting: SpentSetting) -> String {
     format!("{parameters}; {order}")
 }
 
-/// What paid for an account, and the part of the data it is about.
+/// The parent that was charged for an account, and the part of the data.
 fn under(account: &AccountStatus) -> String {
     let parent = account.parent.as_deref().unwrap_or("nothing");
     let under = match &account.slot {
@@ -215,9 +217,9 @@ fn under(account: &AccountStatus) -> String {
     under + &part.unwrap_or_default()
 }
 
-/// One total as a bar, with what is spent and left.
+/// One total as a bar, with its spent and remaining amounts.
 fn lines(unit: &str, capacity: &Amount, spent: &Amount) -> String {
-    let left = capacity.less(spent).unwrap_or_default();
+    let left = capacity.checked_sub(spent).unwrap_or_default();
     format!(
         "{} {} of {} {unit}, {} left\n",
         bar(share(capacity, spent)),
@@ -253,15 +255,15 @@ fn quotas(unit: &'static str, quotas: &[QuotaStatus]) -> String {
     columns([Left, Right, Right, Right, Left, Left], &rows)
 }
 
-/// What `verify` found to be right, and what it cannot know.
+/// Shows the result of `verify`, and what a verification cannot exclude.
 #[must_use]
-pub fn verified(verified: &Verified) -> String {
+pub fn verified(verified: &VerifyResult) -> String {
     let found = verified.expected.as_ref().map(|head| format!("{head} (found)"));
     let open = match verified.not_excluded.as_slice() {
         [] => "nothing, if the expected head was kept elsewhere".to_owned(),
         list => list.join("\n"),
     };
-    listed([
+    aligned_rows([
         ("outcome", verified.outcome.to_owned()),
         ("head", verified.head.clone()),
         ("expected", found.unwrap_or_else(|| "none given".to_owned())),
@@ -270,12 +272,11 @@ pub fn verified(verified: &Verified) -> String {
 }
 
 fn spent_and_left(capacity: &Cost, spent: &Cost) -> [String; 2] {
-    [up(&spent.main), down(&capacity.main.less(&spent.main).unwrap_or_default())]
+    [up(&spent.main), down(&capacity.main.checked_sub(&spent.main).unwrap_or_default())]
 }
 
-/// What is spent of the total that binds, and which that is: the one of which the larger share is
-/// spent. Where own epsilons are added up too, either way admits a release: the one with more
-/// left binds.
+/// The spent share of the total that binds, and the name of that total: the one with the larger spent share. If own
+/// epsilons are added up as well, either total admits a release, so the one with more left binds.
 fn binding(unit: &'static str, capacity: &Cost, spent: &Cost) -> (f64, &'static str) {
     let main = (share(&capacity.main, &spent.main), unit);
     let delta = (share(&capacity.delta, &spent.delta), "delta");
@@ -285,7 +286,7 @@ fn binding(unit: &'static str, capacity: &Cost, spent: &Cost) -> (f64, &'static 
     pure.filter(|pure| pure.0 < totals.0).unwrap_or(totals)
 }
 
-/// The share of a total that is spent, rounded up.
+/// The spent share of a total, rounded up.
 fn share(capacity: &Amount, spent: &Amount) -> f64 {
     match (spent.is_zero(), capacity.is_zero()) {
         (true, _) => 0.0,
@@ -294,24 +295,24 @@ fn share(capacity: &Amount, spent: &Amount) -> f64 {
     }
 }
 
-/// What is spent, rounded up: an empty bar means nothing at all.
+/// A bar of the spent share, rounded up: an empty bar means that nothing is spent.
 fn bar(share: f64) -> String {
     let filled = ((share * BAR as f64).ceil() as usize).min(BAR);
     format!("[{}{}]", "#".repeat(filled), ".".repeat(BAR - filled))
 }
 
 fn percent(share: f64) -> String {
-    // Nothing is 0.0, not -0.0.
+    // Zero is shown as 0.0, not -0.0.
     let tenths = (share * 1000.0 - 1e-9).ceil().max(0.0) + 0.0;
     format!("{:.1} %", tenths / 10.0)
 }
 
-/// The amount itself if it is short, else rounded up.
+/// The amount in full if it is short, otherwise rounded up.
 fn up(amount: &Amount) -> String {
     short(amount).unwrap_or_else(|| decimal::up(amount.upper(), TABLE_DIGITS))
 }
 
-/// The amount itself if it is short, else rounded down.
+/// The amount in full if it is short, otherwise rounded down.
 fn down(amount: &Amount) -> String {
     short(amount).unwrap_or_else(|| decimal::down(amount.lower(), TABLE_DIGITS))
 }
@@ -321,7 +322,7 @@ fn short(amount: &Amount) -> Option<String> {
     if text.len() <= TABLE_DIGITS + 3 {
         return Some(text);
     }
-    // 0.000...0001 is short with a power of ten.
+    // 0.000...0001 is short as a power of ten.
     let digits = text.strip_prefix("0.")?;
     let significant = digits.trim_start_matches('0');
     let power = digits.len() - significant.len() + 1;
@@ -383,14 +384,14 @@ mod tests {
         assert_eq!(bound(&plain, &cost("1", "0", None)), "20.0 % of rho");
         assert_eq!(bound(&plain, &cost("1", "0.000001", None)), "100.0 % of delta");
         assert_eq!(bound(&plain, &cost("4", "0.0000005", None)), "80.0 % of rho");
-        // A total that there is nothing of binds once something of it is spent.
+        // A total of zero binds as soon as something of it is spent.
         assert_eq!(bound(&cost("5", "0", None), &cost("1", "0.1", None)), "100.0 % of delta");
-        // As long as all is pure, either way will do.
+        // While all releases are pure, either total admits them.
         let either = cost("5", "0.000001", Some("2"));
         assert_eq!(bound(&either, &cost("4", "0", Some("1"))), "50.0 % of epsilon");
         assert_eq!(bound(&either, &cost("6", "0", Some("1.5"))), "75.0 % of epsilon");
         assert_eq!(bound(&either, &cost("1", "0", Some("1"))), "20.0 % of rho");
-        // A release that is not ends that.
+        // A release that is not pure ends that.
         assert_eq!(bound(&either, &cost("4", "0", None)), "80.0 % of rho");
     }
 }

@@ -1,18 +1,18 @@
-//! An odometer's reading, for people.
+//! Shows an odometer.
 
-use counterpoint_wire::ledger::{LevelRead, OdometerRead};
+use counterpoint_wire::ledger::{LevelStatus, OdometerStatus};
 
 use super::{down, setting, up};
-use crate::columns::Side::{Left, Right};
+use crate::columns::Align::{Left, Right};
 use crate::columns::columns;
-use crate::compose::listed;
+use crate::compose::aligned_rows;
 
-/// So many levels from the lowest that holds are shown, and as many below it.
+/// The number of levels shown above and below the lowest level that holds.
 const SHOWN: usize = 5;
 
-/// The bound, what it rests on, and the levels next to it.
+/// Shows the bound, the theorem and the neighbouring levels.
 #[must_use]
-pub fn odometer(read: &OdometerRead) -> String {
+pub fn odometer(read: &OdometerStatus) -> String {
     let bound = match &read.epsilon {
         Some(epsilon) => format!("at most {} (certified at all times at once)", up(epsilon)),
         None if read.leaked > read.leaks => {
@@ -24,7 +24,7 @@ pub fn odometer(read: &OdometerRead) -> String {
         Some(sum) => up(sum),
         None => "none: not every release has an epsilon".to_owned(),
     };
-    let head = listed([
+    let head = aligned_rows([
         ("account", read.account.clone()),
         ("epsilon", bound),
         ("delta", format!("{} (the chance with which it ever fails)", up(&read.delta))),
@@ -41,14 +41,14 @@ pub fn odometer(read: &OdometerRead) -> String {
     let rows: Vec<_> = std::iter::once(heading).chain(near).collect();
     let levels = columns([Right, Right, Right, Right, Left], &rows);
     let all = format!("{} levels, {} of them passed\n", read.levels.len(), passed(read));
-    format!("{head}\n{levels}{all}\n{}", listed([("head", read.head.clone())]))
+    format!("{head}\n{levels}{all}\n{}", aligned_rows([("head", read.head.clone())]))
 }
 
-fn passed(read: &OdometerRead) -> usize {
+fn passed(read: &OdometerStatus) -> usize {
     read.levels.iter().filter(|level| !level.holds).count()
 }
 
-fn row(level: &LevelRead) -> [String; 5] {
+fn row(level: &LevelStatus) -> [String; 5] {
     let spent = level.spent.as_ref().map_or_else(|| "-".to_owned(), up);
     let holds = if level.holds { "holds" } else { "passed" };
     [up(&level.epsilon), up(&level.order), spent, down(&level.capacity), holds.to_owned()]

@@ -1,25 +1,25 @@
-//! Releases and sessions: their price, what became of them, what was answered.
+//! Shows releases and sessions: prices, states and responses.
 
 use counterpoint_wire::ledger::{
-    Committed, Cost, Pending, PendingKey, Price, Reserved, Response, SessionStatus,
+    CommitResult, Cost, PendingKey, PendingList, Price, ReserveResult, Response, SessionStatus,
 };
 
 use super::{down, up};
-use crate::columns::Side::{Left, Right};
+use crate::columns::Align::{Left, Right};
 use crate::columns::columns;
-use crate::compose::listed;
+use crate::compose::aligned_rows;
 
-/// What would be charged, and whether it would be allowed now.
+/// Shows the charge of a release, and if it would be allowed now.
 #[must_use]
 pub fn price(price: &Price) -> String {
     let now = match &price.refusal {
         None => "it fits".to_owned(),
         Some(short) => {
-            let (left, capacity) = (down(&short.left), down(&short.capacity));
-            format!("too much for {}: {left} of {capacity} {} is left", short.by, short.what)
+            let (left, capacity) = (down(&short.remaining), down(&short.capacity));
+            format!("too much for {}: {left} of {capacity} {} is left", short.budget, short.total)
         }
     };
-    listed([
+    aligned_rows([
         ("account", price.account.clone()),
         ("charge", cost(&price.charge, price.unit)),
         ("now", now),
@@ -34,13 +34,13 @@ fn cost(charge: &Cost, unit: &str) -> String {
     }
 }
 
-/// What is debited and not over, a line each.
+/// Lists debited releases without a response, and open sessions, one per line.
 #[must_use]
-pub fn pending(pending: &Pending) -> String {
+pub fn pending(pending: &PendingList) -> String {
     let heading = ["account", "key", "analyst", "entry", ""];
     let row = |one: &PendingKey| {
         let analyst = one.analyst.clone().unwrap_or_default();
-        [one.account.clone(), one.key.clone(), analyst, one.entry.to_string(), standing(one)]
+        [one.account.clone(), one.key.clone(), analyst, one.entry.to_string(), state_text(one)]
     };
     let rows: Vec<_> = std::iter::once(heading.map(str::to_owned))
         .chain(pending.pending.iter().map(row))
@@ -49,11 +49,11 @@ pub fn pending(pending: &Pending) -> String {
         1 => "nothing is pending\n".to_owned(),
         _ => columns([Left, Left, Left, Right, Left], &rows),
     };
-    format!("{table}\n{}", listed([("head", pending.head.clone())]))
+    format!("{table}\n{}", aligned_rows([("head", pending.head.clone())]))
 }
 
-/// How far something is that is debited and not over.
-pub(super) fn standing(one: &PendingKey) -> String {
+/// The state of a pending key.
+pub(super) fn state_text(one: &PendingKey) -> String {
     match (one.session, one.answered) {
         (false, _) => "no response yet".to_owned(),
         (true, None) => "session, not begun".to_owned(),
@@ -61,7 +61,7 @@ pub(super) fn standing(one: &PendingKey) -> String {
     }
 }
 
-/// How far a session is.
+/// Shows the state of a session.
 #[must_use]
 pub fn session(session: &SessionStatus) -> String {
     let at = |entry: Option<u64>| entry.map_or("no".to_owned(), |entry| format!("entry {entry}"));
@@ -69,7 +69,7 @@ pub fn session(session: &SessionStatus) -> String {
         [] => "none".to_owned(),
         list => format!("{}: {}", list.len(), list.join(", ")),
     };
-    listed([
+    aligned_rows([
         ("account", session.account.clone()),
         ("key", session.key.clone()),
         ("analyst", session.analyst.clone().unwrap_or("none".to_owned())),
@@ -81,7 +81,7 @@ pub fn session(session: &SessionStatus) -> String {
     ])
 }
 
-/// Stored responses, a line each: in full where they are short and plain.
+/// Lists stored responses, one per line; short plain texts in full.
 #[must_use]
 pub fn responses(responses: &[Response], is_first: bool) -> String {
     let heading = ["account", "key", "ask", "analyst", "response"];
@@ -100,15 +100,15 @@ pub fn responses(responses: &[Response], is_first: bool) -> String {
     columns([Left, Left, Left, Left, Left], &rows)
 }
 
-/// What follows the last of them.
+/// The line after the last response.
 #[must_use]
 pub fn responses_end(head: &str) -> String {
-    format!("\n{}", listed([("head", head.to_owned())]))
+    format!("\n{}", aligned_rows([("head", head.to_owned())]))
 }
 
-/// What `reserve` came to, and what to do next.
+/// Shows the result of `reserve`, and the next step.
 #[must_use]
-pub fn reserved(reserved: &Reserved, session: bool) -> String {
+pub fn reserved(reserved: &ReserveResult, session: bool) -> String {
     let next = match reserved.outcome {
         "reserved" if session => "begin the session under this key",
         "pending" if session => "debited before; begin the session or go on, nothing is charged",
@@ -117,7 +117,7 @@ pub fn reserved(reserved: &Reserved, session: bool) -> String {
         _ => "the response is stored: show it again (ledger response), draw no noise",
     };
     let charge = reserved.charge.as_ref();
-    listed([
+    aligned_rows([
         ("outcome", reserved.outcome.to_owned()),
         ("key", reserved.key.clone()),
         ("charge", charge.map_or("none".to_owned(), |charge| cost(charge, reserved.unit))),
@@ -126,12 +126,12 @@ pub fn reserved(reserved: &Reserved, session: bool) -> String {
     ])
 }
 
-/// What `commit` came to.
+/// Shows the result of `commit`.
 #[must_use]
-pub fn committed(committed: &Committed) -> String {
+pub fn committed(committed: &CommitResult) -> String {
     let bytes = committed.response.len();
     let stored = if committed.repeated { "stored before" } else { "stored now" };
-    listed([
+    aligned_rows([
         ("outcome", committed.outcome.to_owned()),
         ("key", committed.key.clone()),
         ("response", format!("{bytes} bytes, {stored}; they may be shown")),

@@ -1,29 +1,29 @@
-//! Named amounts as bars beside each other.
+//! Bar charts of named amounts.
 
 use super::Color;
 use super::clip::Frame;
 use super::layout::{BODY, GAP, HEADING, LEADING, SMALL, TITLE};
 
-use super::pen::{Anchor, Drawing, Font, PLAIN};
+use super::canvas::{Anchor, Canvas, Font, PLAIN};
 use super::text::{width, wrapped};
 
 /// Groups of bars with a title and a caption.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Bars {
-    /// What is shown, in a line.
+    /// The title, one line.
     pub title: String,
-    /// What it shows to be true.
+    /// The caption, which states what the chart shows.
     pub caption: String,
-    /// The groups, from top to bottom; each has a scale of its own.
+    /// The groups, from top to bottom; each has its own scale.
     pub groups: Vec<Group>,
 }
 
-/// Bars of one scale.
+/// Bars with a common scale.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Group {
-    /// Above the bars.
+    /// The title above the bars.
     pub title: String,
     /// The bars, from top to bottom.
     pub bars: Vec<Bar>,
@@ -33,18 +33,18 @@ pub struct Group {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Bar {
-    /// To its left.
+    /// The text to the left of the bar.
     pub name: String,
-    /// How long it is.
+    /// The length of the bar.
     pub value: f64,
-    /// To its right.
+    /// The text to the right of the bar.
     pub text: String,
-    /// Its colour.
+    /// The colour of the bar.
     pub color: Color,
 }
 
 impl Bars {
-    /// Groups under a title.
+    /// Creates a chart from its title, caption and groups.
     pub fn new(
         title: impl Into<String>,
         caption: impl Into<String>,
@@ -53,7 +53,7 @@ impl Bars {
         Self { title: title.into(), caption: caption.into(), groups: groups.into() }
     }
 
-    /// The picture, as an SVG document.
+    /// Draws the chart as an SVG document.
     #[must_use]
     pub fn svg(&self) -> String {
         super::svg::svg(&drawing(self))
@@ -61,14 +61,14 @@ impl Bars {
 }
 
 impl Group {
-    /// Bars under a title.
+    /// Creates a group of bars.
     pub fn new(title: impl Into<String>, bars: impl Into<Vec<Bar>>) -> Self {
         Self { title: title.into(), bars: bars.into() }
     }
 }
 
 impl Bar {
-    /// A bar of this length.
+    /// Creates a bar.
     pub fn new(name: impl Into<String>, value: f64, text: impl Into<String>, color: Color) -> Self {
         Self { name: name.into(), value, text: text.into(), color }
     }
@@ -78,17 +78,17 @@ const WIDTH: f64 = 720.0;
 const MARGIN: f64 = 20.0;
 const ROW: f64 = 20.0;
 const THICK: f64 = 12.0;
-/// Names have at most this much room.
+/// The width of the names, in pixels.
 const NAMES: f64 = 220.0;
 const TEXTS: f64 = 130.0;
 
-fn drawing(bars: &Bars) -> Drawing {
+fn drawing(bars: &Bars) -> Canvas {
     let caption = wrapped(&bars.caption, WIDTH - 2.0 * MARGIN, |text| width(text, BODY));
     let rows: usize = bars.groups.iter().map(|group| group.bars.len()).sum();
     let heads = bars.groups.len() as f64 * (HEADING * LEADING + 3.0 * GAP);
     let top = MARGIN + TITLE * LEADING + caption.len() as f64 * BODY * LEADING;
     let height = top + heads + rows as f64 * ROW + MARGIN;
-    let mut page = Drawing::new((WIDTH, height), &bars.title, &bars.caption);
+    let mut page = Canvas::new((WIDTH, height), &bars.title, &bars.caption);
     page.paragraph("title", (MARGIN, MARGIN), std::slice::from_ref(&bars.title), TITLE, true);
     page.paragraph("caption", (MARGIN, MARGIN + TITLE * LEADING), &caption, BODY, false);
     let names = bars.groups.iter().flat_map(|group| &group.bars);
@@ -104,7 +104,7 @@ fn drawing(bars: &Bars) -> Drawing {
     page
 }
 
-fn draw(page: &mut Drawing, group: &Group, (left, top): (f64, f64)) {
+fn draw(page: &mut Canvas, group: &Group, (left, top): (f64, f64)) {
     let most = group.bars.iter().map(|bar| bar.value).filter(|value| value.is_finite());
     let most = most.fold(f64::MIN_POSITIVE, f64::max);
     let room = WIDTH - MARGIN - TEXTS - left;
@@ -119,7 +119,7 @@ fn draw(page: &mut Drawing, group: &Group, (left, top): (f64, f64)) {
     }
 }
 
-/// As much of a name as there is room for.
+/// Shortens a name to the available width.
 fn shortened(name: &str) -> String {
     if width(name, SMALL) <= NAMES {
         return name.to_owned();

@@ -1,4 +1,4 @@
-//! What of a line or polygon lies within a rectangle.
+//! Clips lines and polygons to a rectangle.
 
 /// A point of the picture.
 pub(super) type Point = (f64, f64);
@@ -21,20 +21,20 @@ impl Frame {
         self.bottom - self.top
     }
 
-    /// Whether a point is inside, or on the edge but for rounding.
+    /// True if a point is inside or, up to rounding, on the edge.
     pub(super) fn holds(&self, (x, y): Point) -> bool {
         let slack = 1e-6;
         (self.left - slack..=self.right + slack).contains(&x)
             && (self.top - slack..=self.bottom + slack).contains(&y)
     }
 
-    /// How far inside each edge a point is.
+    /// The distance of a point to each edge; positive inside.
     fn inside(&self, (x, y): Point) -> [f64; 4] {
         [x - self.left, self.right - x, y - self.top, self.bottom - y]
     }
 }
 
-/// The visible pieces of a line with gaps.
+/// The pieces of a line with gaps that are inside.
 pub(super) fn line(points: &[Option<Point>], frame: &Frame) -> Vec<Vec<Point>> {
     let mut pieces: Vec<Vec<Point>> = Vec::new();
     let mut joined = false;

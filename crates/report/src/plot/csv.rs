@@ -1,17 +1,17 @@
 use super::Figure;
 
-/// The points of the curves, then the corners of the areas, chart by chart.
+/// Lists the points of the curves, then the corners of the areas, chart by chart.
 pub(super) fn csv(figure: &Figure) -> String {
     let mut text = String::from("chart,kind,name,x,y,lower,upper\n");
     for (number, chart) in (1..).zip(&figure.charts) {
         let series = chart.series.iter().map(|series| {
-            let of = if series.of.is_empty() { &series.label } else { &series.of };
+            let of = if series.variant.is_empty() { &series.label } else { &series.variant };
             let name = if of.is_empty() || *of == series.name {
                 series.name.clone()
             } else {
                 format!("{}, {of}", series.name)
             };
-            ("curve", name, &series.points, series.ends.as_slice())
+            ("curve", name, &series.points, series.bounds.as_slice())
         });
         let areas = chart.areas.iter();
         let areas = areas.map(|area| ("area", area.name.clone(), &area.outline, &[][..]));
@@ -27,7 +27,7 @@ pub(super) fn csv(figure: &Figure) -> String {
     text
 }
 
-/// As one field.
+/// Quotes a field if necessary.
 fn quoted(field: &str) -> String {
     if field.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))
@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn a_line_for_each_point_and_each_corner() {
         let mut chart = Chart::new(Axis::new("x"), Axis::new("y"));
-        chart.series.push(Series::new("e", [(1.0, 2.0)]).between([(1.5, 2.0)]));
+        chart.series.push(Series::new("e", [(1.0, 2.0)]).bounds([(1.5, 2.0)]));
         chart.series.push(Series::new("a \"b\"", [(0.1, 1e-30)]).label("c"));
         chart.areas.push(Area::new("d", [(0.0, 1.0)], Color::Grey));
         let csv = Figure::new("t", "c", [chart]).csv();

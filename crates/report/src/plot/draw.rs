@@ -1,23 +1,23 @@
-//! A figure laid out, as marks.
+//! Draws a laid-out figure as marks.
 
+use super::canvas::{AXIS, Anchor, Canvas, Font, PLAIN, hex};
 use super::clip::{self, Frame, Point};
 use super::layout::{
-    BODY, Entry, GAP, HEADING, LEADER, LEADING, LIFT, Look, Placed, SAMPLE, SMALL, TITLE,
+    BODY, ChartLayout, Entry, GAP, HEADING, LEADER, LEADING, LIFT, Look, SAMPLE, SMALL, TITLE,
     axis_label, sheet,
 };
-use super::pen::{AXIS, Anchor, Drawing, Font, PLAIN, hex};
 use super::text::width;
 use super::{Figure, Line, Note, Series, Side};
 
 const MAJOR_GRID: &str = "#d4d4d4";
 const MINOR_GRID: &str = "#efefef";
 
-/// Markers on a curve are at least this far apart.
+/// The least distance of markers on a curve.
 const MARKER_SPACING: f64 = 34.0;
 
-pub(super) fn drawing(figure: &Figure) -> Drawing {
+pub(super) fn drawing(figure: &Figure) -> Canvas {
     let sheet = sheet(figure);
-    let mut page = Drawing::new((sheet.width, sheet.height), &figure.title, &figure.caption);
+    let mut page = Canvas::new((sheet.width, sheet.height), &figure.title, &figure.caption);
     page.paragraph("title", sheet.title.0, &sheet.title.1, TITLE, true);
     sheet.charts.iter().for_each(|placed| chart(&mut page, placed));
     page.open("legend");
@@ -27,7 +27,7 @@ pub(super) fn drawing(figure: &Figure) -> Drawing {
     page
 }
 
-fn chart(page: &mut Drawing, placed: &Placed<'_>) {
+fn chart(page: &mut Canvas, placed: &ChartLayout<'_>) {
     page.open("chart");
     grid(page, placed);
     for area in &placed.chart.areas {
@@ -45,8 +45,8 @@ fn chart(page: &mut Drawing, placed: &Placed<'_>) {
     page.close();
 }
 
-impl Placed<'_> {
-    /// Where a point of the data is in the picture, inside the plot area or not.
+impl ChartLayout<'_> {
+    /// The position of a data point in the picture, inside the plot area or not.
     fn position(&self, (x, y): Point) -> Option<Point> {
         let Frame { left, bottom, .. } = self.frame;
         let (x, y) = (self.x.share(x)?, self.y.share(y)?);
@@ -62,7 +62,7 @@ impl Placed<'_> {
     }
 }
 
-fn grid(page: &mut Drawing, placed: &Placed<'_>) {
+fn grid(page: &mut Canvas, placed: &ChartLayout<'_>) {
     let Frame { left, top, right, bottom } = placed.frame;
     let major = |ticks: &[(f64, String)]| ticks.iter().map(|tick| tick.0).collect::<Vec<_>>();
     let (x_major, y_major) = (major(&placed.x.major), major(&placed.y.major));
@@ -78,8 +78,8 @@ fn grid(page: &mut Drawing, placed: &Placed<'_>) {
     }
 }
 
-/// The edge of the plot area, the numbers beside it and what they are.
-fn frame(page: &mut Drawing, placed: &Placed<'_>) {
+/// Draws the edge of the plot area, the ticks and the axis labels.
+fn frame(page: &mut Canvas, placed: &ChartLayout<'_>) {
     let Frame { left, top, right, bottom } = placed.frame;
     page.edge(placed.frame);
     let mut widest = 0.0_f64;
@@ -106,8 +106,8 @@ fn frame(page: &mut Drawing, placed: &Placed<'_>) {
     page.text((left, top - lift), &placed.chart.title, heading);
 }
 
-/// Draws a curve; where it ends or leaves the plot area for good.
-fn curve(page: &mut Drawing, placed: &Placed<'_>, series: &Series, lead: f64) -> Option<Point> {
+/// Draws a curve; returns the position of its end, or of the point where it leaves the plot area for good.
+fn curve(page: &mut Canvas, placed: &ChartLayout<'_>, series: &Series, lead: f64) -> Option<Point> {
     let points: Vec<Option<Point>> =
         series.points.iter().map(|&point| placed.position(point)).collect();
     let pieces = clip::line(&points, &placed.frame);
@@ -123,9 +123,8 @@ fn curve(page: &mut Drawing, placed: &Placed<'_>, series: &Series, lead: f64) ->
     end.or(visible.last()).copied()
 }
 
-/// The points that get a marker: all of them, or where they are dense some, far enough apart.
-/// The first of those is a lead away from the start, so that those of neighbouring curves do
-/// not cover each other.
+/// The points that get a marker: all of them, or a part of dense points, evenly spaced. The first marker is `lead` away
+/// from the start, so that the markers of neighbouring curves do not cover each other.
 fn marked(points: &[Point], lead: f64) -> Vec<Point> {
     let dense = points.windows(2).any(|two| apart(two[0], two[1]) < MARKER_SPACING / 2.0);
     if !dense {
@@ -147,9 +146,9 @@ fn apart(a: Point, b: Point) -> f64 {
     (a.0 - b.0).hypot(a.1 - b.1)
 }
 
-/// Labels beside the ends of the curves: to the right of the plot area, moved apart where ends
-/// are close, or above it where a curve leaves at the top.
-fn end_labels(page: &mut Drawing, placed: &Placed<'_>, ends: &[Option<Point>]) {
+/// Draws labels beside the ends of curves: to the right of the plot area, spread where ends are close, or above the
+/// plot area where a curve leaves at the top.
+fn end_labels(page: &mut Canvas, placed: &ChartLayout<'_>, ends: &[Option<Point>]) {
     let Frame { left, top, right, bottom } = placed.frame;
     let (mut above, mut beside) = (Vec::new(), Vec::new());
     for (series, end) in std::iter::zip(&placed.chart.series, ends) {
@@ -172,7 +171,7 @@ fn end_labels(page: &mut Drawing, placed: &Placed<'_>, ends: &[Option<Point>]) {
     }
 }
 
-/// Where each label goes, where its curve ends, and whose it is.
+/// The position of each label, the end of its curve, and the curve.
 fn spread_labels(
     mut ends: Vec<(f64, &Series)>,
     step: f64,
@@ -185,10 +184,10 @@ fn spread_labels(
     std::iter::zip(moved, ends).map(|(place, (end, series))| (place, end, series))
 }
 
-/// Moves sorted places at least a step apart, no farther than needed, and between two bounds if
-/// they fit. Neighbours that are too close become a block, centred where they were.
+/// Spreads sorted positions so that they are at least a step apart, with the least movement, between two bounds if they
+/// fit. Positions that are too close form a block centred at their mean.
 fn spread(places: &[f64], step: f64, low: f64, high: f64) -> Vec<f64> {
-    // Each block: the mean of its places less their offsets in it, and how many there are.
+    // For each block, the mean of its positions less their offsets in the block, and its size.
     let mut blocks: Vec<(f64, usize)> = Vec::new();
     for (n, place) in places.iter().enumerate() {
         let mut block = (place - n as f64 * step, 1);
@@ -208,7 +207,7 @@ fn spread(places: &[f64], step: f64, low: f64, high: f64) -> Vec<f64> {
     means.enumerate().map(|(n, mean)| mean.min(most).max(low) + n as f64 * step).collect()
 }
 
-fn write_note(page: &mut Drawing, placed: &Placed<'_>, note: &Note) {
+fn write_note(page: &mut Canvas, placed: &ChartLayout<'_>, note: &Note) {
     let Some((x, y)) = placed.position(note.at).filter(|&at| placed.frame.holds(at)) else {
         return;
     };
@@ -219,7 +218,7 @@ fn write_note(page: &mut Drawing, placed: &Placed<'_>, note: &Note) {
     page.text((x, y + 0.36 * SMALL), &note.text, Font { anchor, rim: true, ..PLAIN });
 }
 
-fn legend_entry(page: &mut Drawing, entry: &Entry<'_>) {
+fn legend_entry(page: &mut Canvas, entry: &Entry<'_>) {
     let (x, y) = entry.at;
     match entry.look {
         Look::Curve(style) => {

@@ -1,58 +1,58 @@
-//! Where everything goes. The plot areas have a fixed size; margins grow with what is written in
-//! them, so that nothing is cut and nothing covers a curve.
+//! The layout of a figure. Plot areas have a fixed size; margins grow with their texts, so that nothing is cut and
+//! nothing covers a curve.
 
 use super::clip::{Frame, Point};
 use super::text::{bold_width, width, wrapped};
 use super::ticks::Ruler;
 use super::{Axis, Chart, Figure, Style};
 
-/// Sizes of letters, in pixels.
+/// Font sizes, in pixels.
 pub(super) const TITLE: f64 = 16.0;
 pub(super) const HEADING: f64 = 13.0;
 pub(super) const BODY: f64 = 12.0;
 pub(super) const SMALL: f64 = 11.0;
 
-/// Lines of text stand this many letter heights apart.
+/// The line height, in font sizes.
 pub(super) const LEADING: f64 = 1.4;
-/// Between neighbouring things.
+/// The gap between neighbouring elements.
 pub(super) const GAP: f64 = 8.0;
-/// Around the whole.
+/// The margin around the figure.
 const MARGIN: f64 = 16.0;
-/// From a curve's end to its label.
+/// The distance from a curve's end to its label.
 pub(super) const LEADER: f64 = 16.0;
-/// From the plot area to the chart's title, where labels may stand between.
+/// The distance from the plot area to the chart's title; labels may be between them.
 pub(super) const LIFT: f64 = SMALL * LEADING + 5.0;
-/// Of a line or box in the legend.
+/// The width of a line or box in the legend.
 pub(super) const SAMPLE: f64 = 36.0;
 
-/// A chart in its place.
-pub(super) struct Placed<'a> {
+/// A chart and its position.
+pub(super) struct ChartLayout<'a> {
     pub(super) chart: &'a Chart,
     pub(super) x: Ruler,
     pub(super) y: Ruler,
     pub(super) frame: Frame,
 }
 
-/// A line of the legend.
+/// An entry of the legend.
 pub(super) struct Entry<'a> {
     pub(super) at: Point,
     pub(super) name: &'a str,
     pub(super) look: Look,
 }
 
-/// What stands before a name in the legend.
+/// The sample before a name in the legend.
 #[derive(Clone, Copy)]
 pub(super) enum Look {
     Curve(Style),
     Area(super::Color, f64),
 }
 
-/// A figure laid out.
+/// A laid-out figure.
 pub(super) struct Sheet<'a> {
     pub(super) width: f64,
     pub(super) height: f64,
     pub(super) title: (Point, Vec<String>),
-    pub(super) charts: Vec<Placed<'a>>,
+    pub(super) charts: Vec<ChartLayout<'a>>,
     pub(super) legend: Vec<Entry<'a>>,
     pub(super) caption: (Point, Vec<String>),
 }
@@ -85,9 +85,9 @@ pub(super) fn sheet<'a>(figure: &'a Figure) -> Sheet<'a> {
         let top = title_bottom + GAP + (n / columns) as f64 * (cell.1 + GAP) + margins.top;
         Frame { left, top, right: left + across, bottom: top + down }
     };
-    let charts: Vec<Placed<'_>> = std::iter::zip(&figure.charts, rulers)
+    let charts: Vec<ChartLayout<'_>> = std::iter::zip(&figure.charts, rulers)
         .enumerate()
-        .map(|(n, (chart, (x, y)))| Placed { chart, x, y, frame: place(n) })
+        .map(|(n, (chart, (x, y)))| ChartLayout { chart, x, y, frame: place(n) })
         .collect();
     let charts_bottom = charts
         .iter()
@@ -106,7 +106,7 @@ pub(super) fn sheet<'a>(figure: &'a Figure) -> Sheet<'a> {
     }
 }
 
-/// One size for all plot areas of a figure.
+/// The common size of a figure's plot areas.
 fn plot_size(figure: &Figure) -> (f64, f64) {
     let square = figure.charts.iter().any(|chart| chart.square);
     let usual = match (figure.charts.len(), square) {
@@ -151,14 +151,14 @@ fn margins(chart: &Chart, (x, y): &(Ruler, Ruler)) -> Margins {
     let titled = if chart.title.is_empty() { 0.0 } else { HEADING * LEADING };
     Margins {
         left: BODY * LEADING + GAP + widest(y) + GAP,
-        // Half of a tick's label may stand out.
+        // Half of a tick's label may extend beyond the plot area.
         right: beside.max(widest(x) / 2.0) + 2.0,
         top: titled + labelled,
         bottom: GAP + SMALL * LEADING + BODY * LEADING,
     }
 }
 
-/// A text beside an axis: what, and in what.
+/// The label of an axis with its unit.
 pub(super) fn axis_label(axis: &Axis) -> String {
     match &axis.unit {
         Some(unit) => format!("{} ({unit})", axis.label),
@@ -166,7 +166,7 @@ pub(super) fn axis_label(axis: &Axis) -> String {
     }
 }
 
-/// The entries, each name once, in rows; and where they end.
+/// The legend's entries in rows, each name once, and the bottom of the legend.
 fn legend(figure: &Figure, top: f64, inner: f64) -> (Vec<Entry<'_>>, f64) {
     let mut names: Vec<(&str, Look)> = Vec::new();
     for chart in &figure.charts {

@@ -1,7 +1,7 @@
-//! Charts as plain data, and what they look like as SVG and as CSV.
+//! Charts as plain data, drawn as SVG or PDF or listed as CSV.
 //!
-//! A [`Figure`] holds one or more [`Chart`]s, a title and a caption; [`Figure::svg`] draws it,
-//! [`Figure::csv`] lists its points. The same data give the same bytes.
+//! A [`Figure`] holds one or more [`Chart`]s, a title and a caption; [`Figure::svg`] draws it, [`Figure::csv`] lists
+//! its points. The same data give the same bytes.
 //!
 //! ```
 //! use counterpoint_report::plot::{Axis, Chart, Color, Figure, Line, Series, Style};
@@ -19,15 +19,15 @@ mod clip;
 mod csv;
 mod draw;
 mod layout;
-mod letters;
+mod fonts;
 mod pdf;
-mod pen;
+mod canvas;
 mod svg;
 mod text;
 mod ticks;
 
 pub use bars::{Bar, Bars, Group};
-pub use letters::FontError;
+pub use fonts::FontError;
 pub(crate) use text::escaped;
 pub(crate) use ticks::{scientific, superscript};
 
@@ -35,15 +35,15 @@ pub(crate) use ticks::{scientific, superscript};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Figure {
-    /// What is shown, in a line.
+    /// The title, one line.
     pub title: String,
-    /// What it shows to be true, and where that ends.
+    /// The caption, which states what the figure shows, and its limits.
     pub caption: String,
     /// The charts, row by row.
     pub charts: Vec<Chart>,
-    /// How many charts stand beside each other.
+    /// The number of charts in a row.
     pub columns: usize,
-    /// Whether title and caption are left to the text around it. They stay in the file for those who cannot see it.
+    /// True if title and caption are not drawn. They stay in the file as a text alternative.
     pub plain: bool,
 }
 
@@ -51,21 +51,21 @@ pub struct Figure {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Chart {
-    /// Above the plot area; may be empty.
+    /// The title above the plot area; may be empty.
     pub title: String,
     /// The horizontal axis.
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// Regions, drawn beneath the curves, in this order.
+    /// Areas, drawn below the curves, in this order.
     pub areas: Vec<Area>,
     /// Curves, in this order.
     pub series: Vec<Series>,
     /// Short texts within the plot area.
     pub notes: Vec<Note>,
-    /// Whether the plot area is a square.
+    /// True if the plot area is a square.
     pub square: bool,
-    /// How wide and tall the plot area is, in pixels; none for the usual size.
+    /// The width and height of the plot area, in pixels; `None` for the default size.
     pub size: Option<(f64, f64)>,
 }
 
@@ -73,24 +73,24 @@ pub struct Chart {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Axis {
-    /// What is measured.
+    /// The measured quantity.
     pub label: String,
-    /// In what; none for a pure number.
+    /// The unit; `None` for a pure number.
     pub unit: Option<String>,
     /// Linear or logarithmic.
     pub scale: Scale,
-    /// From where to where; none to fit the data, ending at round numbers.
+    /// The range; `None` to fit the data and end at round numbers.
     pub range: Option<(f64, f64)>,
-    /// Names that stand at places of the axis instead of round numbers; empty for numbers.
+    /// Names at positions of the axis instead of round numbers; empty for numbers.
     pub names: Vec<(f64, String)>,
 }
 
-/// How numbers become distances.
+/// The mapping of numbers to distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// Equal differences are equally long.
+    /// Equal differences have equal lengths.
     Linear,
-    /// Equal ratios are equally long; only positive numbers have a place.
+    /// Equal ratios have equal lengths; only positive numbers can be shown.
     Log,
 }
 
@@ -98,31 +98,32 @@ pub enum Scale {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Series {
-    /// In the legend. Curves of the same name share an entry.
+    /// The name in the legend. Curves of the same name share an entry.
     pub name: String,
-    /// In order along the curve. Numbers without a place on their axis leave a gap.
+    /// The points, in order. Numbers that the axis cannot show leave a gap.
     pub points: Vec<(f64, f64)>,
-    /// Between which two numbers each point's y is certified to be; empty where no such thing is known.
-    pub ends: Vec<(f64, f64)>,
-    /// How it is drawn.
+    /// The certified bounds of each point's y; empty if there are none.
+    pub bounds: Vec<(f64, f64)>,
+    /// The style of the curve.
     pub style: Style,
-    /// Written beside the curve's end, outside the plot area; may be empty. A curve whose label is its name needs no legend.
+    /// The label beside the curve's end, outside the plot area; may be empty. A curve whose label is its name needs no
+    /// legend.
     pub label: String,
-    /// In the CSV, what tells the curve from others of its name; the label if empty.
-    pub of: String,
+    /// Distinguishes curves of the same name in the CSV; the label is used if this is empty.
+    pub variant: String,
 }
 
 /// A filled polygon.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Area {
-    /// In the legend; not there if empty.
+    /// The name in the legend; no entry if empty.
     pub name: String,
-    /// Its corners, in order.
+    /// The corners, in order.
     pub outline: Vec<(f64, f64)>,
-    /// Of the filling.
+    /// The colour of the area.
     pub color: Color,
-    /// Of the filling: from 0, invisible, to 1.
+    /// The opacity of the area, from 0 to 1.
     pub opacity: f64,
 }
 
@@ -130,39 +131,39 @@ pub struct Area {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Note {
-    /// Where the text starts, or ends.
+    /// The position where the text starts or ends.
     pub at: (f64, f64),
-    /// What it says.
+    /// The text.
     pub text: String,
-    /// On which side of its place the text is.
+    /// The side of the position on which the text is.
     pub side: Side,
 }
 
-/// On which side of its place a text is.
+/// The side of a position on which a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// It ends there.
+    /// The text ends at the position.
     Left,
-    /// It starts there.
+    /// The text starts at the position.
     Right,
 }
 
-/// How a curve is drawn. Colour, dashes and marker each tell curves apart, so that a curve
-/// is known by its name in print without colour too.
+/// The style of a curve. Colour, dashes and marker each distinguish curves, so that curves can be recognised in print
+/// without colour.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Style {
-    /// Of line and markers.
+    /// The colour of line and markers.
     pub color: Color,
-    /// Dashes.
+    /// The dashes of the line.
     pub line: Line,
-    /// The shape that marks points, spread out where they are dense.
+    /// The marker of points; dense points get only some markers.
     pub marker: Marker,
-    /// Of the line, in pixels.
+    /// The width of the line, in pixels.
     pub width: f64,
 }
 
-/// The colours of Okabe and Ito, which colour-blind readers tell apart, and grey.
+/// The colours of Okabe and Ito, which colour-blind readers can distinguish, and grey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Color {
@@ -177,7 +178,7 @@ pub enum Color {
     Grey,
 }
 
-/// Dashes.
+/// The dashes of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Line {
@@ -186,11 +187,11 @@ pub enum Line {
     Dotted,
     DashDot,
     LongDash,
-    /// No line: markers alone.
+    /// No line, only markers.
     None,
 }
 
-/// The shape that marks points.
+/// The shape of a marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Marker {
@@ -203,7 +204,7 @@ pub enum Marker {
 }
 
 impl Figure {
-    /// Charts under a title; two or more stand in two columns.
+    /// Creates a figure; two or more charts are placed in two columns.
     pub fn new(
         title: impl Into<String>,
         caption: impl Into<String>,
@@ -214,22 +215,22 @@ impl Figure {
         Self { title: title.into(), caption: caption.into(), charts, columns, plain: false }
     }
 
-    /// The picture, as an SVG document.
+    /// Draws the figure as an SVG document.
     #[must_use]
     pub fn svg(&self) -> String {
         svg::svg(&draw::drawing(self))
     }
 
-    /// The same picture, as a PDF document with its fonts inside.
+    /// Draws the figure as a PDF document with embedded fonts.
     ///
     /// # Errors
-    /// [`FontError`] if a font cannot be put into it.
+    /// [`FontError`] if a font cannot be embedded.
     pub fn pdf(&self) -> Result<Vec<u8>, FontError> {
         pdf::pdf(&draw::drawing(self))
     }
 
-    /// The points: a line for each, with the chart (from 1), the name, the two numbers and, where y is certified, the ends that it
-    /// is between, in digits that give back the same double.
+    /// Lists the points, one per line: the chart (from 1), the name, the two numbers and, if y is certified, its
+    /// bounds. Digits suffice to read back the same doubles.
     #[must_use]
     pub fn csv(&self) -> String {
         csv::csv(self)
@@ -237,7 +238,7 @@ impl Figure {
 }
 
 impl Chart {
-    /// Nothing yet, between two axes.
+    /// Creates an empty chart.
     #[must_use]
     pub fn new(x: Axis, y: Axis) -> Self {
         let title = String::new();
@@ -245,19 +246,19 @@ impl Chart {
         Self { title, x, y, areas, series, notes, square: false, size: None }
     }
 
-    /// With a title above the plot area.
+    /// Sets the title above the plot area.
     #[must_use]
     pub fn title(self, title: impl Into<String>) -> Self {
         Self { title: title.into(), ..self }
     }
 
-    /// On a square plot area.
+    /// Makes the plot area a square.
     #[must_use]
     pub fn square(self) -> Self {
         Self { square: true, ..self }
     }
 
-    /// On a plot area this wide and tall, in pixels.
+    /// Sets the size of the plot area, in pixels.
     #[must_use]
     pub fn size(self, width: f64, height: f64) -> Self {
         Self { size: Some((width, height)), ..self }
@@ -265,31 +266,31 @@ impl Chart {
 }
 
 impl Axis {
-    /// A linear axis that fits the data.
+    /// Creates a linear axis that fits the data.
     pub fn new(label: impl Into<String>) -> Self {
         let (unit, scale, range, names) = (None, Scale::Linear, None, Vec::new());
         Self { label: label.into(), unit, scale, range, names }
     }
 
-    /// In a unit.
+    /// Sets the unit.
     #[must_use]
     pub fn unit(self, unit: impl Into<String>) -> Self {
         Self { unit: Some(unit.into()), ..self }
     }
 
-    /// Logarithmic.
+    /// Makes the axis logarithmic.
     #[must_use]
     pub fn log(self) -> Self {
         Self { scale: Scale::Log, ..self }
     }
 
-    /// From one number to another.
+    /// Sets the range.
     #[must_use]
     pub fn range(self, from: f64, to: f64) -> Self {
         Self { range: Some((from, to)), ..self }
     }
 
-    /// With names at places instead of round numbers.
+    /// Sets names at positions of the axis, instead of round numbers.
     #[must_use]
     pub fn names(self, names: impl IntoIterator<Item = (f64, String)>) -> Self {
         Self { names: names.into_iter().collect(), ..self }
@@ -297,39 +298,39 @@ impl Axis {
 }
 
 impl Series {
-    /// A curve with the first style.
+    /// Creates a curve with the first style.
     pub fn new(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let points = points.into_iter().collect();
         let (name, style) = (name.into(), Style::nth(0));
-        let (label, of) = (String::new(), String::new());
-        Self { name, points, ends: Vec::new(), style, label, of }
+        let (label, variant) = (String::new(), String::new());
+        Self { name, points, bounds: Vec::new(), style, label, variant }
     }
 
-    /// Certified to lie between these, point by point.
+    /// Sets the certified bounds of the points.
     #[must_use]
-    pub fn between(self, ends: impl IntoIterator<Item = (f64, f64)>) -> Self {
-        Self { ends: ends.into_iter().collect(), ..self }
+    pub fn bounds(self, bounds: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        Self { bounds: bounds.into_iter().collect(), ..self }
     }
 
-    /// Drawn like this.
+    /// Sets the style.
     #[must_use]
     pub fn style(self, style: Style) -> Self {
         Self { style, ..self }
     }
 
-    /// With its name beside its end, and no entry in the legend.
+    /// Uses the name as the label beside the end, without an entry in the legend.
     #[must_use]
-    pub fn named(self) -> Self {
+    pub fn label_by_name(self) -> Self {
         Self { label: self.name.clone(), ..self }
     }
 
-    /// Told in the CSV from others of its name.
+    /// Distinguishes the curve in the CSV from others of its name.
     #[must_use]
-    pub fn of(self, of: impl Into<String>) -> Self {
-        Self { of: of.into(), ..self }
+    pub fn variant(self, variant: impl Into<String>) -> Self {
+        Self { variant: variant.into(), ..self }
     }
 
-    /// With a label beside its end.
+    /// Sets the label beside the end.
     #[must_use]
     pub fn label(self, label: impl Into<String>) -> Self {
         Self { label: label.into(), ..self }
@@ -337,7 +338,7 @@ impl Series {
 }
 
 impl Area {
-    /// A polygon, lightly filled.
+    /// Creates an area with a light filling.
     pub fn new(
         name: impl Into<String>,
         outline: impl IntoIterator<Item = (f64, f64)>,
@@ -347,7 +348,7 @@ impl Area {
         Self { name: name.into(), outline, color, opacity: 0.15 }
     }
 
-    /// Filled with this opacity.
+    /// Sets the opacity.
     #[must_use]
     pub fn opacity(self, opacity: f64) -> Self {
         Self { opacity, ..self }
@@ -355,39 +356,38 @@ impl Area {
 }
 
 impl Note {
-    /// A text that starts at a place.
+    /// Creates a text that starts at a position.
     pub fn new(at: (f64, f64), text: impl Into<String>) -> Self {
         Self { at, text: text.into(), side: Side::Right }
     }
 
-    /// The same text, ending there.
+    /// Lets the text end at its position.
     #[must_use]
-    pub fn ending(self) -> Self {
+    pub fn left(self) -> Self {
         Self { side: Side::Left, ..self }
     }
 }
 
 impl Style {
-    /// A line without markers.
+    /// Creates the style of a line without markers.
     #[must_use]
     pub fn new(color: Color, line: Line) -> Self {
         Self { color, line, marker: Marker::None, width: 1.8 }
     }
 
-    /// With markers.
+    /// Sets the marker.
     #[must_use]
     pub fn marker(self, marker: Marker) -> Self {
         Self { marker, ..self }
     }
 
-    /// With a line this wide.
+    /// Sets the width of the line.
     #[must_use]
     pub fn width(self, width: f64) -> Self {
         Self { width, ..self }
     }
 
-    /// The style of the n-th curve, from 0; no two of the first five have a colour, dashes or a
-    /// marker in common.
+    /// The style of the n-th curve, from 0. No two of the first five share a colour, dashes or a marker.
     #[must_use]
     pub fn nth(n: usize) -> Self {
         const STYLES: [(Color, Line, Marker); 5] = [

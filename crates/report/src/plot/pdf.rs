@@ -1,21 +1,21 @@
-//! A drawing as a PDF document of one page, with the letters it uses inside (publishers want them there).
+//! Writes a canvas as a PDF document of one page with embedded fonts, as publishers require.
 //!
-//! No date and no name of a machine: the same data give the same bytes.
+//! The document contains no date and no machine name: the same data give the same bytes.
 
 use pdf_writer::types::{LineJoinStyle, TextRenderingMode};
 use pdf_writer::{Content, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
 
+use super::canvas::{AXIS, Anchor, Canvas, Font, HALO, INK, Mark, RADIUS, RIM, WHITE, dashes, hex};
 use super::clip::{Frame, Point};
-use super::letters::{FontError, Letters};
-use super::pen::{AXIS, Anchor, Drawing, Font, HALO, INK, Mark, RADIUS, RIM, WHITE, dashes, hex};
+use super::fonts::{FontError, FontSubset};
 
-/// Points to a pixel: 72 to an inch, and 96.
+/// Points per pixel: an inch has 72 points and 96 pixels.
 const POINTS: f64 = 0.75;
 
-pub(super) fn pdf(drawing: &Drawing) -> Result<Vec<u8>, FontError> {
-    let mut letters = [Letters::plain()?, Letters::bold()?];
+pub(super) fn pdf(drawing: &Canvas) -> Result<Vec<u8>, FontError> {
+    let mut fonts_in_use = [FontSubset::plain()?, FontSubset::bold()?];
     let mut veils = Veils::default();
-    let content = content(drawing, &mut letters, &mut veils);
+    let content = content(drawing, &mut fonts_in_use, &mut veils);
 
     let mut ids = Ref::new(1);
     let (catalog, pages, page, stream, info) =
@@ -36,7 +36,7 @@ pub(super) fn pdf(drawing: &Drawing) -> Result<Vec<u8>, FontError> {
         written.media_box(Rect::new(0.0, 0.0, width as f32, height as f32));
         let mut resources = written.resources();
         let mut named = resources.fonts();
-        for (own, id) in std::iter::zip(&letters, fonts) {
+        for (own, id) in std::iter::zip(&fonts_in_use, fonts) {
             named.pair(Name(own.key), id);
         }
         named.finish();
@@ -49,13 +49,13 @@ pub(super) fn pdf(drawing: &Drawing) -> Result<Vec<u8>, FontError> {
     for (opacity, id) in std::iter::zip(&veils.0, veil_ids) {
         pdf.ext_graphics(id).non_stroking_alpha(*opacity);
     }
-    for (own, id) in std::iter::zip(letters, fonts) {
+    for (own, id) in std::iter::zip(fonts_in_use, fonts) {
         own.embed(&mut pdf, id, &mut ids)?;
     }
     Ok(pdf.finish())
 }
 
-/// The opacities in use, each once.
+/// The used opacities, each once.
 #[derive(Default)]
 struct Veils(Vec<f32>);
 
@@ -74,19 +74,19 @@ impl Veils {
     }
 }
 
-fn content(drawing: &Drawing, letters: &mut [Letters; 2], veils: &mut Veils) -> Vec<u8> {
+fn content(drawing: &Canvas, fonts_in_use: &mut [FontSubset; 2], veils: &mut Veils) -> Vec<u8> {
     let mut page = Content::new();
-    // Pixels from the top left corner, as the marks are.
+    // Changes to the coordinates of the marks: pixels from the top left corner.
     let (scale, height) = (POINTS as f32, (drawing.size.1 * POINTS) as f32);
     page.transform([scale, 0.0, 0.0, -scale, 0.0, height]);
     page.set_line_join(LineJoinStyle::RoundJoin);
     for mark in &drawing.marks {
-        draw(&mut page, mark, letters, veils);
+        draw(&mut page, mark, fonts_in_use, veils);
     }
     page.finish().into_vec()
 }
 
-fn draw(page: &mut Content, mark: &Mark, letters: &mut [Letters; 2], veils: &mut Veils) {
+fn draw(page: &mut Content, mark: &Mark, fonts_in_use: &mut [FontSubset; 2], veils: &mut Veils) {
     match mark {
         Mark::Open(_) | Mark::Close => {}
         Mark::Edge(frame) => {
@@ -131,8 +131,8 @@ fn draw(page: &mut Content, mark: &Mark, letters: &mut [Letters; 2], veils: &mut
             rectangle(page, frame);
             page.fill_nonzero();
         }
-        Mark::Text { at, text, font } => write(page, *at, text, *font, letters, false),
-        Mark::Upright { at, text, font } => write(page, *at, text, *font, letters, true),
+        Mark::Text { at, text, font } => write(page, *at, text, *font, fonts_in_use, false),
+        Mark::Upright { at, text, font } => write(page, *at, text, *font, fonts_in_use, true),
     }
 }
 
@@ -141,10 +141,10 @@ fn write(
     (x, y): Point,
     text: &str,
     font: Font,
-    letters: &mut [Letters; 2],
+    fonts_in_use: &mut [FontSubset; 2],
     upright: bool,
 ) {
-    let [plain, bold] = letters;
+    let [plain, bold] = fonts_in_use;
     let own = if font.bold { bold } else { plain };
     let (bytes, ems) = own.written(text);
     let before = font.size
@@ -153,7 +153,7 @@ fn write(
             Anchor::Middle => ems / 2.0,
             Anchor::End => ems,
         };
-    // Letters stand on a page whose y grows downwards: they are turned over.
+    // The y axis of the page points downwards, so letters must be flipped.
     let matrix = if upright {
         [0.0, -1.0, -1.0, 0.0, x as f32, (y + before) as f32]
     } else {
@@ -190,7 +190,7 @@ fn rectangle(page: &mut Content, frame: &Frame) {
     page.rect(x, y, w, h);
 }
 
-/// A circle, as four curves that leave it by less than a thousandth of its radius.
+/// Draws a circle as four curves; the deviation is below a thousandth of the radius.
 fn ring(page: &mut Content, (x, y): Point) {
     let (x, y, r) = (x as f32, y as f32, RADIUS as f32);
     let h = 0.552_285 * r;
@@ -211,7 +211,7 @@ fn fill(page: &mut Content, color: &str) {
     page.set_fill_rgb(r, g, b);
 }
 
-/// Red, green and blue of `#rrggbb`, from 0 to 1.
+/// Parses red, green and blue of `#rrggbb`, from 0 to 1.
 fn parts(color: &str) -> [f32; 3] {
     [1, 3, 5].map(|at| {
         let part = color.get(at..at + 2).and_then(|two| u8::from_str_radix(two, 16).ok());

@@ -1,22 +1,22 @@
-//! A drawing as an SVG document, a line for each mark.
+//! Writes a canvas as an SVG document, one line per mark.
 
 use std::fmt::Write;
 
 use super::Style;
+use super::canvas::{AXIS, Anchor, Canvas, Font, HALO, INK, Mark, RADIUS, RIM, WHITE, dashes, hex};
 use super::clip::{Frame, Point};
-use super::pen::{AXIS, Anchor, Drawing, Font, HALO, INK, Mark, RADIUS, RIM, WHITE, dashes, hex};
 use super::text::escaped;
 
-/// Common fonts, narrow to wide; the layout has room for the last.
+/// Common fonts, from narrow to wide; the layout allows for the widest.
 const FONTS: &str = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif";
 
-pub(super) fn svg(drawing: &Drawing) -> String {
+pub(super) fn svg(drawing: &Canvas) -> String {
     let (width, height) = (number(drawing.size.0), number(drawing.size.1));
     let mut svg = format!(
         r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" font-family="{FONTS}" fill="{INK}">"#
     );
     let (title, caption) = (escaped(&drawing.title), escaped(&drawing.caption));
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = writeln!(svg, "\n<title>{title}</title>\n<desc>{caption}</desc>");
     let _ = writeln!(svg, r#"<rect width="{width}" height="{height}" fill="{WHITE}"/>"#);
     for mark in &drawing.marks {
@@ -42,11 +42,11 @@ fn element(mark: &Mark) -> String {
         }
         Mark::Curve { points, style } => curve(points, *style),
         Mark::Area { points, color, opacity } => {
-            let (color, points) = (hex(*color), listed(points));
+            let (color, points) = (hex(*color), aligned_rows(points));
             format!(r#"<polygon points="{points}" fill="{color}" fill-opacity="{opacity}"/>"#)
         }
         Mark::Shape { corners, color } => {
-            let (points, color) = (listed(corners), hex(*color));
+            let (points, color) = (aligned_rows(corners), hex(*color));
             format!(
                 r#"<polygon points="{points}" fill="{WHITE}" stroke="{color}" stroke-width="{RIM}"/>"#
             )
@@ -79,7 +79,7 @@ fn curve(points: &[Point], style: Style) -> String {
     if !lengths.is_empty() {
         dashed = format!(r#" stroke-dasharray="{}""#, lengths.join(" "));
     }
-    let (color, width, points) = (hex(style.color), number(style.width), listed(points));
+    let (color, width, points) = (hex(style.color), number(style.width), aligned_rows(points));
     format!(
         r#"<polyline points="{points}" fill="none" stroke="{color}" stroke-width="{width}" stroke-linejoin="round"{dashed}/>"#
     )
@@ -109,14 +109,14 @@ fn sides(frame: &Frame) -> [String; 4] {
     [frame.left, frame.top, frame.width(), frame.height()].map(number)
 }
 
-/// Hundredths of a pixel are enough.
+/// Formats a coordinate with hundredths of a pixel.
 fn number(x: f64) -> String {
     let text = format!("{x:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-fn listed(points: &[Point]) -> String {
+fn aligned_rows(points: &[Point]) -> String {
     let mut list = String::new();
     for (n, (x, y)) in points.iter().enumerate() {
         let space = if n > 0 { " " } else { "" };

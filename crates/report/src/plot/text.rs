@@ -1,12 +1,12 @@
-//! How wide a text is, without asking a font.
+//! Estimates the width of texts without reading a font.
 
-/// A font whose letters are at least as wide as those of the fonts a figure names: a layout that
-/// has room for it has room for all of them. Widths are DejaVu Sans's, in ems.
+/// An upper bound on the width of a text in any of the fonts that a figure names, from the widths of DejaVu Sans in
+/// ems.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     size * text.chars().map(advance).sum::<f64>()
 }
 
-/// The same in bold.
+/// The same for bold text.
 pub(super) fn bold_width(text: &str, size: f64) -> f64 {
     1.24 * width(text, size)
 }
@@ -26,7 +26,7 @@ fn advance(letter: char) -> f64 {
     }
 }
 
-/// Breaks a text into lines no wider than this, between words; formulas stay whole.
+/// Breaks a text between words into lines of at most this width; formulas are not broken.
 pub(super) fn wrapped(text: &str, most: f64, width: impl Fn(&str) -> f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let text = tied(text);
@@ -42,7 +42,7 @@ pub(super) fn wrapped(text: &str, most: f64, width: impl Fn(&str) -> f64) -> Vec
     lines
 }
 
-/// With spaces that do not break around the signs of a formula.
+/// Puts non-breaking spaces around the signs of a formula.
 fn tied(text: &str) -> String {
     let signs = ["=", "−", "+", "÷", ">"];
     let tie = |text: String, sign: &&str| {
@@ -51,8 +51,7 @@ fn tied(text: &str) -> String {
     signs.iter().fold(text.replace(" %", "\u{a0}%"), tie)
 }
 
-/// With the characters that mean something to XML written so that they do not, and without
-/// those it does not allow.
+/// Escapes the special characters of XML and removes illegal ones.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {

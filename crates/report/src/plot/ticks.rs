@@ -1,14 +1,14 @@
-//! Where an axis begins and ends, and the round numbers on it.
+//! Chooses the ends of an axis and its round numbers.
 
 use super::{Axis, Scale};
 
-/// More ticks than any axis has room for: no loop is longer.
-const MOST_TICKS: usize = 60;
+/// An upper bound on the ticks of an axis, which bounds the loops.
+const MAX_TICKS: usize = 60;
 
-/// Axes end before this, so that no power of ten overflows.
+/// Axes end below this number, so that no power of ten overflows.
 const FAR: f64 = 1e300;
 
-/// An axis made ready: its ends, the numbers written beside it and the lines between them.
+/// An axis with its ends, ticks and grid lines.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ruler {
     scale: Scale,
@@ -19,7 +19,7 @@ pub(super) struct Ruler {
 }
 
 impl Ruler {
-    /// For an axis with these numbers on it.
+    /// Creates the ruler of an axis that shows these numbers.
     pub(super) fn new(axis: &Axis, numbers: impl Iterator<Item = f64>) -> Self {
         let legal = |x: &f64| match axis.scale {
             Scale::Linear => x.abs() < FAR,
@@ -41,13 +41,13 @@ impl Ruler {
         }
     }
 
-    /// The same axis with names instead of numbers.
+    /// Replaces the numbers by names.
     fn with_names(self, names: &[(f64, String)]) -> Self {
         let major = names.iter().filter(|(place, _)| self.holds(*place)).cloned().collect();
         Self { major, minor: Vec::new(), ..self }
     }
 
-    /// How far along the axis a number is: 0 at its start, 1 at its end; none if it has no place.
+    /// The position of a number along the axis, from 0 to 1; `None` if the axis cannot show it.
     pub(super) fn share(&self, x: f64) -> Option<f64> {
         let share = match self.scale {
             Scale::Linear => (x - self.from) / (self.to - self.from),
@@ -57,13 +57,13 @@ impl Ruler {
         share.is_finite().then_some(share)
     }
 
-    /// Whether a number is between the ends, but for rounding.
+    /// True if a number is between the ends, up to rounding.
     fn holds(&self, x: f64) -> bool {
         self.share(x).is_some_and(|share| (-1e-9..=1.0 + 1e-9).contains(&share))
     }
 }
 
-/// Steps of 1, 2 or 5 times a power of ten, about five of them: at most seven in the data's span.
+/// About five steps of 1, 2 or 5 times a power of ten; at most seven within the data's span.
 fn linear(given: Option<(f64, f64)>, (least, most): (f64, f64)) -> Ruler {
     let (least, most) = given.unwrap_or_else(|| with_room(least, most));
     let (step, parts) = round_step((most - least) / 7.0);
@@ -73,7 +73,7 @@ fn linear(given: Option<(f64, f64)>, (least, most): (f64, f64)) -> Ruler {
     let empty = Ruler { scale: Scale::Linear, from, to, major: vec![], minor: vec![] };
     let on_axis = |step: f64| {
         let first = (from / step - 1e-9).ceil();
-        let ticks = (0..MOST_TICKS).map(move |n| (first + n as f64) * step);
+        let ticks = (0..MAX_TICKS).map(move |n| (first + n as f64) * step);
         // Adding zero turns a negative zero into zero.
         ticks.filter(|x| empty.holds(*x)).map(|x| x + 0.0).collect::<Vec<_>>()
     };
@@ -82,7 +82,7 @@ fn linear(given: Option<(f64, f64)>, (least, most): (f64, f64)) -> Ruler {
     Ruler { major, minor, ..empty.clone() }
 }
 
-/// Numbers that start near zero start at zero; a single number stands in the middle.
+/// Extends ranges near zero to zero and widens a single number to a range.
 fn with_room(least: f64, most: f64) -> (f64, f64) {
     if least >= 0.0 && least < 0.5 * most {
         (0.0, most)
@@ -94,7 +94,7 @@ fn with_room(least: f64, most: f64) -> (f64, f64) {
     }
 }
 
-/// The round number at or above this, and into how many parts it is divided.
+/// The next round number at or above this one, and the number of parts that it is divided into.
 fn round_step(x: f64) -> (f64, f64) {
     let power = 10_f64.powf(x.log10().floor());
     match x / power {
@@ -105,14 +105,14 @@ fn round_step(x: f64) -> (f64, f64) {
     }
 }
 
-/// Powers of ten, and 2 and 5 times them where there are few.
+/// Powers of ten; with few of them, also their multiples by 2 and 5.
 fn log(given: Option<(f64, f64)>, (least, most): (f64, f64)) -> Ruler {
     let (from, to) = given.unwrap_or_else(|| {
         let (low, high) = ((least.log10() + 1e-9).floor(), (most.log10() - 1e-9).ceil());
         (10_f64.powf(low), 10_f64.powf(high.max(low + 1.0)))
     });
     let empty = Ruler { scale: Scale::Log, from, to, major: vec![], minor: vec![] };
-    // Between -300 and 300.
+    // Both are between -300 and 300.
     let (low, high) = (from.log10().floor() as i32, to.log10().ceil() as i32);
     let decades = high - low;
     let stride = (decades + 7) / 8;
@@ -145,7 +145,7 @@ fn power_of_ten(digit: i32, power: i32, far: bool) -> String {
     }
 }
 
-/// A number with as many decimals as the step has, thousands apart.
+/// Formats a number with as many decimals as the step has, with a space before the thousands.
 fn plain(x: f64, step: f64) -> String {
     let magnitude = x.abs().max(step);
     if !(1e-5..1e7).contains(&magnitude) || step < 1e-7 {
@@ -158,7 +158,7 @@ fn plain(x: f64, step: f64) -> String {
     if whole.len() < 5 {
         return format!("{sign}{text}");
     }
-    // At most seven digits: one gap.
+    // Numbers have at most seven digits, so one space suffices.
     let (thousands, units) = whole.split_at(whole.len() - 3);
     let millions = match thousands.len() {
         4.. => format!(
@@ -171,7 +171,7 @@ fn plain(x: f64, step: f64) -> String {
     format!("{sign}{millions}\u{2009}{units}{rest}")
 }
 
-/// A number as a few digits and a power of ten.
+/// Formats a number as a few digits and a power of ten.
 pub(crate) fn scientific(x: f64) -> String {
     let text = format!("{x:.3e}");
     let Some((digits, power)) = text.split_once('e') else { return text };
@@ -183,7 +183,7 @@ pub(crate) fn scientific(x: f64) -> String {
     }
 }
 
-/// A raised number.
+/// Formats a number as a superscript.
 pub(crate) fn superscript(power: i32) -> String {
     const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     let raised = |digit: char| digit.to_digit(10).map_or('⁻', |digit| DIGITS[digit as usize]);
@@ -229,7 +229,7 @@ mod tests {
                 for b in odd {
                     for axis in [axis.clone(), axis.clone().range(a, b)] {
                         let ruler = Ruler::new(&axis, [a, b].into_iter());
-                        assert!(ruler.major.len() <= MOST_TICKS, "{axis:?} {a} {b}");
+                        assert!(ruler.major.len() <= MAX_TICKS, "{axis:?} {a} {b}");
                     }
                 }
             }

@@ -1,35 +1,34 @@
-//! Published numbers with their intervals, as charts.
+//! Charts of published numbers with their intervals.
 
 use counterpoint_wire::publication::{PublishedNumber, PublishedStatistic};
 
+use super::dimensions::{bin, keys, place};
 use super::numbers::percentage;
-use super::shape::{bin, keys, place};
-use super::words::{sentence, text};
+use super::sentences::{sentence, text};
 use crate::plot::{Area, Axis, Chart, Color, Figure, Line, Marker, Series, Style};
 
-/// More rows are read in the table.
-const MOST_ROWS: usize = 36;
-/// More groups with a chart each are read in the table.
-const MOST_CHARTS: usize = 6;
-/// Bins or steps of one chart.
-const MOST_BINS: usize = 400;
-/// The width of a plot area, in pixels: a table has room beside it.
+/// With more rows there is only a table.
+const MAX_ROWS: usize = 36;
+/// With more groups there is only a table.
+const MAX_CHARTS: usize = 6;
+/// The most bins or steps of a chart.
+const MAX_BINS: usize = 400;
+/// The width of a plot area, in pixels, which leaves room for a table.
 const WIDTH: f64 = 320.0;
-/// The height of a plot area over numbers.
+/// The height of a plot area for numbers.
 const HEIGHT: f64 = 220.0;
-/// The height of a row.
+/// The height of a row of categories.
 const ROW: f64 = 18.0;
-/// Half of the height of a whisker's cap, in rows.
+/// Half the height of a whisker's cap, in rows.
 const CAP: f64 = 0.22;
-/// Longer texts are cut.
-const MOST_LETTERS: usize = 30;
+/// Longer texts are shortened.
+const MAX_LENGTH: usize = 30;
 
-/// The chart of a statistic with several numbers: bars or dots with whiskers from the lower to the upper ends of their intervals, or
-/// steps with a band. There is none of one number, of coefficients,
-/// nor of more numbers than a chart shows well.
+/// Draws a statistic with several numbers: bars or dots with whiskers for the intervals, or steps with a band. Returns
+/// `None` for a single number, for coefficients, and for more numbers than a chart can show.
 #[must_use]
 pub fn publication_chart(statistic: &PublishedStatistic, mark: Option<&str>) -> Option<Figure> {
-    // Coefficients have no scale in common.
+    // Coefficients have no common scale.
     if statistic.numbers.len() < 2 || statistic.kind == "regression" {
         return None;
     }
@@ -48,7 +47,7 @@ pub fn publication_chart(statistic: &PublishedStatistic, mark: Option<&str>) -> 
     Some(figure)
 }
 
-/// A chart that says what it is not, wherever it is copied to.
+/// Puts a mark, such as "made-up data", into the chart, so that copies show it as well.
 fn marked(chart: Chart, mark: Option<&str>) -> Chart {
     match mark {
         Some(mark) if chart.title.is_empty() => chart.title(mark),
@@ -60,7 +59,7 @@ fn marked(chart: Chart, mark: Option<&str>) -> Chart {
     }
 }
 
-/// A chart for each group of a histogram or a cumulative distribution over numbers; none if it is not one.
+/// A chart for each group of a histogram or cumulative distribution over numbers; `None` for other statistics.
 fn binned(statistic: &PublishedStatistic) -> Option<Vec<Chart>> {
     let make = match statistic.kind.as_str() {
         "histogram" => bars,
@@ -74,7 +73,7 @@ fn binned(statistic: &PublishedStatistic) -> Option<Vec<Chart>> {
             _ => groups.push((&number.group, vec![number])),
         }
     }
-    if groups.len() > MOST_CHARTS || groups.iter().any(|(_, own)| own.len() > MOST_BINS) {
+    if groups.len() > MAX_CHARTS || groups.iter().any(|(_, own)| own.len() > MAX_BINS) {
         return None;
     }
     let chart = |(group, own): (&[String], Vec<&PublishedNumber>)| {
@@ -124,7 +123,7 @@ fn steps(statistic: &PublishedStatistic, numbers: &[&PublishedNumber]) -> Option
     let mut band = stair(&|number| number.lower.unwrap_or(number.value));
     band.extend(stair(&|number| number.upper.unwrap_or(number.value)).into_iter().rev());
     chart.areas.push(Area::new(interval_name(numbers[0]), band, Color::SkyBlue).opacity(0.45));
-    // Thin, so that a narrow band is seen.
+    // The line is thin, so that a narrow band stays visible.
     let line = Style::new(Color::Blue, Line::Solid).width(0.8);
     chart
         .series
@@ -135,7 +134,7 @@ fn steps(statistic: &PublishedStatistic, numbers: &[&PublishedNumber]) -> Option
 /// A row for each number: a dot, or a bar where numbers are counts of categories, with a whisker.
 fn rows(statistic: &PublishedStatistic) -> Option<Chart> {
     let count = statistic.numbers.len();
-    if count > MOST_ROWS {
+    if count > MAX_ROWS {
         return None;
     }
     let height = |row: usize| (count - 1 - row) as f64;
@@ -163,7 +162,7 @@ fn rows(statistic: &PublishedStatistic) -> Option<Chart> {
     Some(chart)
 }
 
-/// An axis that holds numbers and intervals, and zero where bars start there, with a little room.
+/// An axis for numbers and intervals with a small margin; bars start at zero.
 fn fitted(label: &str, numbers: &[&PublishedNumber], from_zero: bool) -> Axis {
     let ends = numbers.iter().flat_map(|own| [Some(own.value), own.lower, own.upper]);
     let all = ends.flatten().chain(from_zero.then_some(0.0));
@@ -175,7 +174,7 @@ fn fitted(label: &str, numbers: &[&PublishedNumber], from_zero: bool) -> Axis {
     Axis::new(label).range(start, most + room)
 }
 
-/// What the numbers of a statistic measure.
+/// The quantity that a statistic measures.
 fn quantity(statistic: &PublishedStatistic) -> String {
     let kind = statistic.kind.replace(['-', '_'], " ");
     match (statistic.kind.as_str(), &statistic.columns[..]) {
@@ -186,8 +185,8 @@ fn quantity(statistic: &PublishedStatistic) -> String {
     }
 }
 
-/// A line from the lower to the upper end with a cap at each; none without an interval. Its points are placed by how far they are
-/// along the axis of the numbers, and how many caps they are aside.
+/// The interval as a line with a cap at each end; `None` without an interval. `placed` maps a position along the axis
+/// and an offset of the cap to a point.
 fn whisker(number: &PublishedNumber, placed: impl Fn(f64, f64) -> (f64, f64)) -> Option<Series> {
     let (lower, upper) = (number.lower?, number.upper?);
     let ends =
@@ -201,9 +200,9 @@ fn interval_name(number: &PublishedNumber) -> String {
     format!("{} interval", percentage(number.confidence))
 }
 
-/// A text that fits beside an axis.
+/// Shortens a text to fit beside an axis.
 fn short(text: &str) -> String {
     let mut letters = text.chars();
-    let start: String = letters.by_ref().take(MOST_LETTERS).collect();
+    let start: String = letters.by_ref().take(MAX_LENGTH).collect();
     if letters.next().is_some() { start.trim_end().to_owned() + "…" } else { start }
 }

@@ -1,28 +1,28 @@
-//! Published statistics for catalogues: one JSON-LD document with the terms of schema.org, of DDI's Discovery Vocabulary and of CSV
-//! on the Web.
+//! Catalogue metadata of published statistics: one JSON-LD document with the terms of schema.org, DDI's Discovery
+//! Vocabulary and CSV on the Web.
 
 use counterpoint_wire::publication::{Publication, PublishedColumn, PublishedStatistic};
 use serde_json::{Map, Value, json};
 
 use super::page::MADE_UP;
-use super::words::{declared, noise, relation, sentence, text, unit};
+use super::sentences::{declared, noise, relation, sentence, text, unit};
 
-/// What only the depositor knows.
+/// Facts that only the depositor knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Deposit {
-    /// The day of the release, such as `2026-11-18`.
+    /// The date of the release, such as `2026-11-18`.
     pub date: Option<String>,
-    /// The address of the license of the published numbers.
+    /// The URL of the license of the published numbers.
     pub license: Option<String>,
     /// The organisation that publishes.
     pub creator: Option<String>,
 }
 
-/// Catalogues take no longer descriptions.
-const MOST_LETTERS: usize = 4900;
+/// The longest description that catalogues accept.
+const MAX_LENGTH: usize = 4900;
 
-/// The description of a publication for catalogues, as JSON-LD: it describes `release.csv` and the files next to it. The document
-/// needs no other file to be read, and does not say where the rows came from.
+/// Describes `release.csv` and the files next to it for catalogues, as JSON-LD. The document is self-contained and does
+/// not name the source of the rows.
 #[must_use]
 pub fn publication_metadata(publication: &Publication, deposit: &Deposit) -> String {
     let mut root = json!({
@@ -102,9 +102,9 @@ fn description(publication: &Publication) -> String {
     shortened(&whole)
 }
 
-/// A text that a catalogue takes.
+/// Shortens a text to the length that catalogues accept.
 fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MOST_LETTERS) {
+    match text.char_indices().nth(MAX_LENGTH) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
@@ -129,7 +129,7 @@ fn property(name: &str, description: &str, value: Value) -> Value {
     json!({ "@type": "PropertyValue", "name": name, "description": description, "value": value })
 }
 
-/// A statistic: what it is, and how accurate.
+/// Describes a statistic and its accuracy.
 fn variable(statistic: &PublishedStatistic) -> Value {
     let mut accuracy = vec![property(
         "epsilon",
@@ -166,7 +166,7 @@ fn variable(statistic: &PublishedStatistic) -> Value {
     })
 }
 
-/// The columns of `release.csv`: name, type, and what they mean.
+/// The columns of `release.csv`: name, type and meaning.
 const COLUMNS: [(&str, &str, &str); 7] = [
     ("statistic", "string", "The name of the statistic"),
     (
@@ -226,7 +226,7 @@ fn distribution(publication: &Publication) -> Value {
     ])
 }
 
-/// What the columns of `release.csv` are to the published table: what a number is about, the number, and how accurate it is.
+/// The roles of the columns of `release.csv`: dimensions, the number and its accuracy.
 fn structure() -> Value {
     let component = |(name, datatype, _): &(&str, &str, &str)| {
         let (role, class) = match *name {
@@ -281,7 +281,7 @@ fn input_references(publication: &Publication) -> Vec<Value> {
     columns.map(|place| json!({ "@id": format!("_:input{place}") })).collect()
 }
 
-/// The columns of the confidential rows, as far as they are public.
+/// The public descriptions of the columns of the confidential rows.
 fn input_variables(publication: &Publication) -> Vec<Value> {
     publication.data.columns.iter().enumerate().map(input_variable).collect()
 }
@@ -296,7 +296,7 @@ fn input_variable((place, column): (usize, &PublishedColumn)) -> Value {
     })
 }
 
-/// The promise: parameters of differential privacy.
+/// The guarantee: the parameters of differential privacy.
 fn promise(publication: &Publication) -> Value {
     let (data, privacy) = (&publication.data, &publication.privacy);
     let mut parameters = vec![

@@ -1,12 +1,12 @@
-//! Published statistics for their readers: a page in plain language, and a description for catalogues.
+//! Published statistics for their readers: a page in plain language, and metadata for catalogues.
 
 mod charts;
 mod metadata;
 mod numbers;
 mod page;
-mod shape;
+mod dimensions;
 mod tables;
-mod words;
+mod sentences;
 
 pub use charts::publication_chart;
 pub use metadata::{Deposit, publication_metadata};

@@ -1,14 +1,14 @@
-//! Numbers as readers see them: as many digits as their intervals justify.
+//! Rounds numbers for readers: their intervals determine the number of digits.
 
-use counterpoint::quantity::plain;
+use counterpoint::quantity::format_number;
 use counterpoint_wire::decimal;
 use counterpoint_wire::publication::{PublishedNumber, PublishedStatistic};
 
-use super::shape::measures_ranks;
+use super::dimensions::measures_ranks;
 use crate::plot::scientific;
-use crate::words::trimmed;
+use crate::wording::trimmed;
 
-/// Where a rounded number lies.
+/// The direction of rounding.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Toward {
     Nearest,
@@ -16,21 +16,21 @@ enum Toward {
     Above,
 }
 
-/// A number and the ends of its interval, rounded for reading. The ends are rounded outward.
-pub(super) struct Rounded {
+/// A number and its interval, rounded for reading. The ends are rounded outward.
+pub(super) struct RoundedNumber {
     pub(super) value: String,
     pub(super) lower: Option<String>,
     pub(super) upper: Option<String>,
 }
 
 /// Rounds a number to two digits of its interval's half-width; a number without noise keeps all its digits.
-pub(super) fn rounded(statistic: &PublishedStatistic, number: &PublishedNumber) -> Rounded {
+pub(super) fn rounded(statistic: &PublishedStatistic, number: &PublishedNumber) -> RoundedNumber {
     let power = last_power(statistic, number);
     let at = |value: f64, toward| match power {
         Some(power) => multiple(value, power, toward),
-        None => grouped(&plain(value)),
+        None => grouped(&format_number(value)),
     };
-    Rounded {
+    RoundedNumber {
         value: at(number.value, Toward::Nearest),
         lower: number.lower.map(|lower| at(lower, Toward::Below)),
         upper: number.upper.map(|upper| at(upper, Toward::Above)),
@@ -41,11 +41,11 @@ pub(super) fn rounded(statistic: &PublishedStatistic, number: &PublishedNumber) 
 pub(super) fn half_width(error: f64) -> String {
     match power_of(error) {
         Some(power) => multiple(error, power - 1, Toward::Above),
-        None => grouped(&plain(error)),
+        None => grouped(&format_number(error)),
     }
 }
 
-/// The power of ten that the last digit counts; none if all digits are shown.
+/// The power of ten of the last digit; `None` if all digits are shown.
 fn last_power(statistic: &PublishedStatistic, number: &PublishedNumber) -> Option<i32> {
     if statistic.noise == "none" {
         return None;
@@ -58,7 +58,7 @@ fn last_power(statistic: &PublishedStatistic, number: &PublishedNumber) -> Optio
     };
     match half_width.and_then(power_of) {
         Some(power) => Some(power - 1),
-        // Nothing is known about its accuracy.
+        // The accuracy is not known.
         None => power_of(number.value.abs()).map(|power| power - 3),
     }
 }
@@ -66,18 +66,18 @@ fn last_power(statistic: &PublishedStatistic, number: &PublishedNumber) -> Optio
 /// The power of ten of a positive number's first digit.
 fn power_of(number: f64) -> Option<i32> {
     let power = number.log10().floor();
-    // Between -324 and 308.
+    // The power is between -324 and 308.
     (number > 0.0 && power.is_finite()).then_some(power as i32)
 }
 
-/// A multiple of a power of ten next to a number.
+/// Rounds a number to a multiple of a power of ten.
 fn multiple(number: f64, power: i32, toward: Toward) -> String {
     if !number.is_finite() || number.abs() >= 1e15 || !(-12..=15).contains(&power) {
         return scientific(number);
     }
     let unit = 10_f64.powi(power);
     let decimals = power.min(0).unsigned_abs() as usize;
-    // Texts of decimals are exact; a quotient of two doubles would not be.
+    // Decimal texts are exact; a quotient of two doubles would not be.
     let near = match power {
         ..=0 => format!("{number:.decimals$}"),
         _ => format!("{:.0}", (number / unit).round() * unit),
@@ -91,7 +91,7 @@ fn multiple(number: f64, power: i32, toward: Toward) -> String {
     grouped(&moved)
 }
 
-/// A decimal text for reading: digits in groups of three from five digits on, and a true minus sign.
+/// Formats a decimal: groups of three digits from five digits on, and a true minus sign.
 fn grouped(text: &str) -> String {
     if text.contains(['e', 'n', 'N']) {
         return text.parse().map_or(text.to_owned(), scientific);
@@ -114,27 +114,27 @@ fn grouped(text: &str) -> String {
     spaced + fraction
 }
 
-/// A whole number in groups of three digits.
+/// Formats a whole number in groups of three digits.
 pub(super) fn whole(number: u64) -> String {
     grouped(&number.to_string())
 }
 
-/// A number of the study's own, with all its digits.
+/// Formats a number of the study with all its digits.
 pub(super) fn exact(number: f64) -> String {
-    grouped(&plain(number))
+    grouped(&format_number(number))
 }
 
-/// An upper bound in four digits.
+/// Formats an upper bound with four digits.
 pub(super) fn upper_bound(value: f64) -> String {
     bound(value, decimal::up)
 }
 
-/// A lower bound in four digits.
+/// Formats a lower bound with four digits.
 pub(super) fn lower_bound(value: f64) -> String {
     bound(value, decimal::down)
 }
 
-/// A bound in four digits: rounded in its direction, but for a number that only the last bits of a double keep from being round.
+/// Formats a bound with four digits, rounded outward unless only rounding errors of doubles keep it from being round.
 fn bound(value: f64, outward: fn(f64, usize) -> String) -> String {
     const DIGITS: usize = 4;
     let near = decimal::nearest(value, DIGITS);
@@ -148,13 +148,13 @@ fn bound(value: f64, outward: fn(f64, usize) -> String) -> String {
     }
 }
 
-/// A share as a percentage, with a decimal where it has one.
+/// Formats a share as a percentage, with one decimal if needed.
 pub(super) fn percentage(share: f64) -> String {
     let text = format!("{:.4}", 100.0 * share);
     format!("{}\u{a0}%", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// An upper bound on a share as a percentage, in tenths.
+/// Formats an upper bound on a share as a percentage with one decimal.
 pub(super) fn percentage_at_most(share: f64) -> String {
     let text = multiple(100.0 * share, -1, Toward::Above);
     format!("{}\u{a0}%", text.strip_suffix(".0").unwrap_or(&text))
@@ -187,7 +187,7 @@ mod tests {
 
     fn shown(noise: &str, own: [f64; 3]) -> [String; 3] {
         let [value, lower, upper] = own;
-        let Rounded { value, lower, upper } =
+        let RoundedNumber { value, lower, upper } =
             rounded(&statistic(noise, None), &number(value, Some(lower), Some(upper)));
         [value, lower.unwrap(), upper.unwrap()]
     }

@@ -1,30 +1,30 @@
-//! The page that accompanies published statistics: one file, for people who do not know differential privacy, and exact for those
-//! who do. It is well-formed XML as well as HTML.
+//! The page that accompanies published statistics: one file, in plain language for laypeople and exact for experts. It
+//! is well-formed XML as well as HTML.
 
 use counterpoint_wire::publication::{
-    LedgerPlace, Publication, PublishedColumn, PublishedStatistic,
+    LedgerLocation, Publication, PublishedColumn, PublishedStatistic,
 };
 
 use super::charts::publication_chart;
+use super::dimensions::measures_ranks;
 use super::numbers::{half_width, lower_bound, percentage, percentage_at_most, upper_bound, whole};
-use super::shape::measures_ranks;
-use super::tables::{confidence, in_a_line, table};
-use super::words::{
+use super::sentences::{
     best_guess, code, declared, hint, html, missing, name, noise, relation, secret, sentence, unit,
 };
+use super::tables::{confidence, in_a_line, table};
 use crate::plot::escaped;
 
-/// What stands on every page of numbers that say nothing about anybody.
+/// The mark on every page of made-up numbers.
 pub(super) const MADE_UP: &str = "MADE-UP DATA - NOT A RELEASE";
 
 const STYLE: &str = include_str!("page.css");
-/// Margins of printed pages that say it, for browsers that know such margins.
+/// The same mark in the margins of printed pages, for browsers that support it.
 const MADE_UP_STYLE: &str = include_str!("made_up.css");
 
-/// Tables of more numbers may break between printed pages.
-const MOST_UNBROKEN: usize = 24;
+/// Tables with more numbers may break between printed pages.
+const MAX_UNBROKEN: usize = 24;
 
-/// The page of a publication, as HTML.
+/// Returns the page of a publication as HTML.
 #[must_use]
 pub fn publication_page(publication: &Publication) -> String {
     let title = escaped(&publication.title);
@@ -136,7 +136,7 @@ fn how_to_read(publication: &Publication) -> String {
 }
 
 fn statistic_section(place: usize, statistic: &PublishedStatistic, made_up: bool) -> String {
-    let is_long = statistic.numbers.len() > MOST_UNBROKEN;
+    let is_long = statistic.numbers.len() > MAX_UNBROKEN;
     let class = if is_long { "statistic long" } else { "statistic" };
     let hint = match hint(statistic) {
         Some(hint) => format!("<p class=\"note\">{}</p>\n", escaped(hint)),
@@ -159,14 +159,14 @@ fn chart(statistic: &PublishedStatistic, made_up: bool) -> String {
             let class = if figure.charts.len() > 1 { " class=\"wide\"" } else { "" };
             format!("<figure{class}>\n{}</figure>\n", figure.svg())
         }
-        None if statistic.numbers.len() > MOST_UNBROKEN => {
+        None if statistic.numbers.len() > MAX_UNBROKEN => {
             "<p class=\"note\">There are too many numbers for a chart.</p>\n".to_owned()
         }
         None => String::new(),
     }
 }
 
-/// How a statistic was made: its noise, and the error that was planned.
+/// Describes how a statistic was computed: its noise and its planned error.
 fn making(statistic: &PublishedStatistic) -> String {
     if statistic.noise == "none" {
         return "No noise was added: the number is public.".to_owned();
@@ -226,7 +226,7 @@ fn promised(publication: &Publication) -> String {
     )
 }
 
-/// A text that starts with a letter of this program, as a sentence.
+/// Makes the first letter a capital.
 fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
@@ -304,7 +304,7 @@ fn assumed(publication: &Publication) -> String {
     )
 }
 
-/// Whether rows come from something other than a file.
+/// True if the rows come from something other than a file.
 fn is_database(source: &str) -> bool {
     ![".csv", ".parquet", ".jsonl"].iter().any(|end| source.to_lowercase().ends_with(end))
 }
@@ -385,7 +385,7 @@ fn verification(publication: &Publication) -> String {
     )
 }
 
-fn recorded(place: &LedgerPlace) -> String {
+fn recorded(place: &LedgerLocation) -> String {
     let command =
         format!("counterpoint ledger --url sqlite:ledger.db verify --expect-head {}", place.head);
     format!(

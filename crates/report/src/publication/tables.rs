@@ -1,13 +1,13 @@
-//! Published numbers with their intervals, as tables of a page.
+//! HTML tables of published numbers with their intervals.
 
 use counterpoint_wire::publication::{PublishedNumber, PublishedStatistic};
 
-use super::numbers::{Rounded, percentage, rounded};
-use super::shape::{Dimension, TwoWay, dimensions, keys, two_way};
-use super::words::name;
+use super::dimensions::{Dimension, TwoWay, dimensions, keys, two_way};
+use super::numbers::{RoundedNumber, percentage, rounded};
+use super::sentences::name;
 use crate::plot::escaped;
 
-/// The numbers of a statistic. Every number carries all its digits for machines.
+/// The table of a statistic. Every number also carries all its digits for programs.
 pub(super) fn table(statistic: &PublishedStatistic) -> String {
     let caption = caption(statistic);
     match two_way(statistic) {
@@ -16,10 +16,10 @@ pub(super) fn table(statistic: &PublishedStatistic) -> String {
     }
 }
 
-/// The one number of a statistic with its interval, in a line; none if there are several.
+/// A statistic's only number with its interval, as a line; `None` if there are several numbers.
 pub(super) fn in_a_line(statistic: &PublishedStatistic) -> Option<String> {
     let [number] = &statistic.numbers[..] else { return None };
-    let Rounded { value, lower, upper } = rounded(statistic, number);
+    let RoundedNumber { value, lower, upper } = rounded(statistic, number);
     Some(match (lower, upper) {
         (Some(lower), Some(upper)) if statistic.noise != "none" => {
             format!("{value} ({lower} to {upper})")
@@ -41,7 +41,7 @@ fn caption(statistic: &PublishedStatistic) -> String {
     }
 }
 
-/// The confidence that all numbers of a statistic have; none if they differ.
+/// The common confidence of a statistic's numbers; `None` if they differ.
 pub(super) fn confidence(statistic: &PublishedStatistic) -> Option<f64> {
     let first = statistic.numbers.first()?.confidence;
     let is_common = statistic.numbers.iter().all(|own| own.confidence.to_bits() == first.to_bits());
@@ -52,7 +52,7 @@ fn heading(dimension: &Dimension<'_>) -> String {
     if dimension.is_column { name(dimension.name) } else { escaped(dimension.name) }
 }
 
-/// A line for each number.
+/// A table with one row per number.
 fn long(statistic: &PublishedStatistic, caption: &str) -> String {
     let dimensions = dimensions(statistic);
     let has_confidence = confidence(statistic).is_none();
@@ -81,7 +81,7 @@ fn long(statistic: &PublishedStatistic, caption: &str) -> String {
     text + "</tbody>\n</table>\n"
 }
 
-/// Value, from and to.
+/// The cells of a number: value, lower and upper end.
 fn three(statistic: &PublishedStatistic, number: &PublishedNumber) -> String {
     let shown = rounded(statistic, number);
     let end = |end: Option<f64>, text: Option<String>| match (end, text) {
@@ -93,15 +93,15 @@ fn three(statistic: &PublishedStatistic, number: &PublishedNumber) -> String {
     format!("<td><strong>{value}</strong></td><td>{lower}</td><td>{upper}</td>")
 }
 
-/// In place of a number that there is not.
+/// The text for an unknown number.
 const NOTHING: &str = r#"<span class="none">not known</span>"#;
 
-/// A number for people, with all its digits for machines.
+/// A number for readers, with all its digits for programs.
 fn datum(number: f64, shown: &str) -> String {
     format!(r#"<data value="{number:?}">{shown}</data>"#)
 }
 
-/// Rows and columns, each cell with its interval.
+/// A table of rows and columns; each cell has an interval.
 fn crossed(statistic: &PublishedStatistic, cells: &TwoWay<'_>, caption: &str) -> String {
     let dimensions = dimensions(statistic);
     let (down, across) = (heading(&dimensions[cells.down]), heading(&dimensions[cells.across]));

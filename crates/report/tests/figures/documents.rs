@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use counterpoint_report::figures::{FigureError, Parameters, Recipe};
+use counterpoint_report::figures::{FigureError, FigureSpec, Parameters};
 use counterpoint_report::plot::{Axis, Chart, Figure, Series};
 use roxmltree::Document;
 
@@ -141,7 +141,7 @@ fn a_document_says_what_the_picture_says() {
 fn odd_figures_are_documents_too() {
     let wild = [0.0, -1.0, 1e-320, 1e300, f64::NAN, f64::INFINITY, 3.0];
     let mut chart = Chart::new(Axis::new("字 (not in the font)").log(), Axis::new("y\u{1}"));
-    chart.series.push(Series::new("a \\ (b) <c>", wild.map(|x| (x, x))).named());
+    chart.series.push(Series::new("a \\ (b) <c>", wild.map(|x| (x, x))).label_by_name());
     for figure in [Figure::new("(a\\", "", [chart]), Figure::new("", "", [])] {
         let pdf = figure.pdf().unwrap();
         let numbers = String::from_utf8_lossy(&pdf).into_owned();
@@ -150,7 +150,7 @@ fn odd_figures_are_documents_too() {
 }
 
 fn made(name: &str, given: Parameters) -> Result<Figure, FigureError> {
-    Recipe::ALL.iter().find(|recipe| recipe.name == name).unwrap().make(&given)
+    FigureSpec::ALL.iter().find(|recipe| recipe.name == name).unwrap().make(&given)
 }
 
 /// With numbers of one's own the curves are those of the formulas, and no claim about the paper's is made.
@@ -179,9 +179,9 @@ fn figures_are_drawn_for_numbers_of_ones_own() {
         let strong = e * (400.0 * (1.0 / d).ln()).sqrt() + 200.0 * e * (e / 2.0).tanh();
         assert!(best.clone().any(|s| end(s).1 < strong && end(s).1 > 0.75 * strong), "{name}");
         for series in best {
-            let pairs = std::iter::zip(&series.points, &series.ends);
+            let pairs = std::iter::zip(&series.points, &series.bounds);
             assert!(pairs.clone().all(|(point, ends)| ends.0 <= point.1 && point.1 <= ends.1));
-            assert_eq!(series.ends.len(), series.points.len(), "{name}");
+            assert_eq!(series.bounds.len(), series.points.len(), "{name}");
         }
         assert!(!figure.caption.contains("NaN") && !figure.caption.contains("10⁹"), "{name}");
     }

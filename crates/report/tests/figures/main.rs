@@ -10,14 +10,14 @@ mod uses;
 
 use std::sync::OnceLock;
 
-use counterpoint_report::figures::{Parameters, Recipe};
+use counterpoint_report::figures::{FigureSpec, Parameters};
 use counterpoint_report::plot::{Chart, Figure};
 
 /// All figures with their names, made once.
 fn figures() -> &'static [(&'static str, Figure)] {
     static FIGURES: OnceLock<Vec<(&'static str, Figure)>> = OnceLock::new();
     FIGURES.get_or_init(|| {
-        Recipe::ALL
+        FigureSpec::ALL
             .iter()
             .map(|recipe| (recipe.name, recipe.make(&Parameters::default()).unwrap()))
             .collect()

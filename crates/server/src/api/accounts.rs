@@ -1,41 +1,41 @@
-//! `GET /v1/accounts`, of all that a token may ask and of one.
+//! `GET /v1/accounts`: all accounts of a token, or one of them.
 
 use axum::extract::Path;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::caller::{Analyst, Caller};
 use super::json::JsonResponse;
-use super::known::{Analyst, Known};
 use super::problem::Problem;
-use super::types::account::{AccountShown, account_shown};
+use super::types::account::{AccountView, account_view};
 
-/// A list of accounts.
+/// The accounts of a token.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct Accounts {
-    accounts: Vec<AccountShown>,
+pub(super) struct AccountsResponse {
+    accounts: Vec<AccountView>,
 }
 
 /// The accounts that the token may ask.
 #[utoipa::path(get, path = "/v1/accounts", security(("token" = [])),
-    responses((status = 200, body = Accounts), Problem))]
+    responses((status = 200, body = AccountsResponse), Problem))]
 pub(super) async fn accounts(
-    Known { bearer, shared, .. }: Known<Analyst>,
-) -> Result<JsonResponse<Accounts>, Problem> {
+    Caller { bearer, shared, .. }: Caller<Analyst>,
+) -> Result<JsonResponse<AccountsResponse>, Problem> {
     let accounts = shared.work(move |curator| {
-        let shown = |account: &String| account_shown(curator, &bearer, account);
+        let shown = |account: &String| account_view(curator, &bearer, account);
         bearer.accounts.iter().map(shown).collect::<Result<Vec<_>, _>>()
     });
-    Ok(JsonResponse(Accounts { accounts: accounts.await? }))
+    Ok(JsonResponse(AccountsResponse { accounts: accounts.await? }))
 }
 
 /// One account.
 #[utoipa::path(get, path = "/v1/accounts/{account}", security(("token" = [])),
     params(("account" = String, Path, description = "Its name")),
-    responses((status = 200, body = AccountShown), Problem))]
+    responses((status = 200, body = AccountView), Problem))]
 pub(super) async fn account(
-    Known { bearer, shared, .. }: Known<Analyst>,
+    Caller { bearer, shared, .. }: Caller<Analyst>,
     Path(account): Path<String>,
-) -> Result<JsonResponse<AccountShown>, Problem> {
-    let shown = shared.work(move |curator| account_shown(curator, &bearer, &account));
+) -> Result<JsonResponse<AccountView>, Problem> {
+    let shown = shared.work(move |curator| account_view(curator, &bearer, &account));
     Ok(JsonResponse(shown.await?))
 }

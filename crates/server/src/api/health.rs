@@ -5,14 +5,14 @@ use utoipa::ToSchema;
 
 use super::json::JsonResponse;
 
-/// That the service is there.
+/// The state of the process.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct Health {
+pub(super) struct HealthResponse {
     status: &'static str,
 }
 
-/// That the service is alive. It says nothing of what it needs: see `/v1/ready`.
-#[utoipa::path(get, path = "/v1/health", responses((status = 200, body = Health)))]
-pub(super) async fn health() -> JsonResponse<Health> {
-    JsonResponse(Health { status: "ok" })
+/// Answers as long as the process runs. `/v1/ready` also checks the ledger, the tokens and the engines.
+#[utoipa::path(get, path = "/v1/health", responses((status = 200, body = HealthResponse)))]
+pub(super) async fn health() -> JsonResponse<HealthResponse> {
+    JsonResponse(HealthResponse { status: "ok" })
 }

@@ -1,4 +1,4 @@
-//! Bodies of JSON. What is wrong with one is said in the interface's own words: the field, and what is legal.
+//! JSON bodies. An error names the field and what is legal, without names of Rust types.
 
 use axum::extract::{FromRequest, Request};
 use axum::http::StatusCode;
@@ -7,54 +7,58 @@ use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::known::Gate;
+use super::caller::Authenticator;
 use super::problem::{BUSY, FAILED, LATE, Problem, TOO_LONG, UNREADABLE, WRONG_KIND};
-use crate::body::{self, NoBody, is_json};
+use crate::body::{self, BodyError, is_json};
 
 /// The longest body.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BODY_BYTES: usize = 1 << 20;
 
-/// A body, and the room that it takes. Handlers take it last, after whoever asks is known.
+/// A JSON body and the permit for its memory. Handlers extract it last, after the caller.
 pub(crate) struct Json<T>(pub(crate) T, pub(crate) Option<OwnedSemaphorePermit>);
 
-impl<T: DeserializeOwned> FromRequest<Gate> for Json<T> {
+impl<T: DeserializeOwned> FromRequest<Authenticator> for Json<T> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, gate: &Gate) -> Result<Self, Problem> {
+    async fn from_request(
+        request: Request,
+        authenticator: &Authenticator,
+    ) -> Result<Self, Problem> {
         if !is_json(request.headers()) {
-            return Err(WRONG_KIND.of("legal: Content-Type: application/json"));
+            return Err(WRONG_KIND
+                .problem("Content-Type is missing or something else; legal: application/json"));
         }
-        let read = gate.room().read(request.into_body(), MOST_BYTES).await;
+        let read = authenticator.body_memory().read(request.into_body(), MAX_BODY_BYTES).await;
         let read = read.map_err(|problem| match problem {
-            NoBody::TooLong => TOO_LONG.of("the body is too long; legal: at most 1 MiB"),
-            NoBody::Late => LATE.of("the body did not come within 30 seconds"),
-            NoBody::CutOff => UNREADABLE.of("the body is cut off"),
-            NoBody::NoRoom => BUSY.of("too many bodies are sent at once"),
+            BodyError::TooLong => TOO_LONG.problem("the body is too long; legal: at most 1 MiB"),
+            BodyError::TimedOut => LATE.problem("the body did not arrive within 30 seconds"),
+            BodyError::Incomplete => UNREADABLE.problem("the body ended early"),
+            BodyError::NoMemory => BUSY.problem("the server is receiving too many bodies at once"),
         })?;
         let mut json = serde_json::Deserializer::from_slice(&read.bytes);
         let value = serde_path_to_error::deserialize(&mut json);
         let value = value.map_err(|error| {
             let (path, error) = (error.path().to_string(), plain(&error.inner().to_string()));
-            UNREADABLE.of(if path == "." { error } else { format!("{path}: {error}") })
+            UNREADABLE.problem(if path == "." { error } else { format!("{path}: {error}") })
         })?;
-        json.end().map_err(|error| UNREADABLE.of(error.to_string()))?;
-        Ok(Self(value, read.taken))
+        json.end().map_err(|error| UNREADABLE.problem(error.to_string()))?;
+        Ok(Self(value, read.permit))
     }
 }
 
-/// A response of JSON. What cannot be written is a problem with status 500.
+/// A JSON response. A value that cannot be serialized becomes a problem with status 500.
 pub(super) struct JsonResponse<T>(pub(super) T);
 
 impl<T: Serialize> IntoResponse for JsonResponse<T> {
     fn into_response(self) -> Response {
         body::json(StatusCode::OK, &self.0).unwrap_or_else(|error| {
             tracing::error!(why = error.to_string(), "a response cannot be written");
-            FAILED.of("the response cannot be written; this is a bug").into_response()
+            FAILED.problem("the response cannot be written, which is a bug").into_response()
         })
     }
 }
 
-/// Writes a number that has to be finite: JSON has no others, and null would stand for "not known".
+/// Serializes a number that must be finite: JSON has no infinities, and null would mean "not known".
 pub(super) fn finite<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     if !number.is_finite() {
         return Err(serde::ser::Error::custom("a number is not finite"));
@@ -62,7 +66,7 @@ pub(super) fn finite<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok
     serializer.serialize_f64(*number)
 }
 
-/// Words for what programs call otherwise; longer names come first.
+/// Plain words for the names of Rust types; longer names come first.
 const WORDS: [(&str, &str); 12] = [
     ("data did not match any variant of untagged enum ", "the value is of no legal kind"),
     ("struct variant ", "an object"),
@@ -78,13 +82,13 @@ const WORDS: [(&str, &str); 12] = [
     ("usize", "a whole number"),
 ];
 
-/// An error's text without the names of the program's types.
+/// Replaces the names of Rust types in an error's text.
 fn plain(text: &str) -> String {
     let mut plain = text.to_owned();
     for (word, instead) in WORDS {
         while let Some(at) = plain.find(word) {
             let rest = plain.split_off(at).split_off(word.len());
-            // Words that end with a space stand before a name.
+            // A word with a space at its end is followed by a type's name.
             let is_name = |letter: char| letter.is_alphanumeric() || "_:".contains(letter);
             let rest = if word.ends_with(' ') { rest.trim_start_matches(is_name) } else { &rest };
             plain = plain + instead + rest;
@@ -136,7 +140,7 @@ mod tests {
 
     #[test]
     fn types_have_plain_names() {
-        for (told, expected) in [
+        for (text, expected) in [
             (
                 "invalid type: map, expected f64 at line 1",
                 "invalid type: map, expected a number at line 1",
@@ -149,7 +153,7 @@ mod tests {
             ("expected struct variant Of::Sum at", "expected an object at"),
             ("missing field `account`", "missing field `account`"),
         ] {
-            assert_eq!(plain(told), expected);
+            assert_eq!(plain(text), expected);
         }
     }
 }

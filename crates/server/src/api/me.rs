@@ -4,23 +4,23 @@ use counterpoint_curator::Bearer;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::caller::{AnyRole, Caller};
 use super::json::JsonResponse;
-use super::known::{Anybody, Known};
 use super::problem::Problem;
 
-/// Whose token it is.
+/// The holder of the token.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct Me {
+pub(super) struct MeResponse {
     name: String,
     /// `owner`, `analyst` or `auditor`.
     role: String,
-    /// The accounts that may be asked.
+    /// The accounts that the token may ask.
     accounts: Vec<String>,
 }
 
-/// Whose token it is.
-#[utoipa::path(get, path = "/v1/me", security(("token" = [])), responses((status = 200, body = Me), Problem))]
-pub(super) async fn me(known: Known<Anybody>) -> JsonResponse<Me> {
-    let Bearer { name, role, accounts, .. } = known.bearer;
-    JsonResponse(Me { name, role: role.name().to_owned(), accounts })
+/// The holder of the token.
+#[utoipa::path(get, path = "/v1/me", security(("token" = [])), responses((status = 200, body = MeResponse), Problem))]
+pub(super) async fn me(caller: Caller<AnyRole>) -> JsonResponse<MeResponse> {
+    let Bearer { name, role, accounts, .. } = caller.bearer;
+    JsonResponse(MeResponse { name, role: role.name().to_owned(), accounts })
 }

@@ -5,18 +5,19 @@ use axum::response::{IntoResponse, Response};
 use counterpoint_curator::{Curator, Role};
 use counterpoint_ledger::LedgerError;
 
-use super::known::{Known, Overseer};
+use super::caller::{Caller, Overseer};
 use super::problem::Problem;
-use super::types::balance::Remaining;
+use super::types::balance::BalanceView;
 
-/// So many accounts are read at a time.
+/// The number of accounts that are read at a time.
 const PAGE: u64 = 1000;
 
-/// Numbers to alert on, in the text format of Prometheus. The engines' times depend on the data, and are for owners alone.
+/// Metrics for alarms, in the text format of Prometheus. The engines' times depend on the data, so only owners see
+/// them.
 #[utoipa::path(get, path = "/v1/metrics", security(("token" = [])),
     responses((status = 200, body = String, content_type = "text/plain"), Problem))]
 pub(super) async fn metrics(
-    Known { bearer, shared, .. }: Known<Overseer>,
+    Caller { bearer, shared, .. }: Caller<Overseer>,
 ) -> Result<Response, Problem> {
     let mut text = shared.metrics.text(bearer.role == Role::Owner);
     let (running, waiting) = shared.queues.lengths();
@@ -24,12 +25,12 @@ pub(super) async fn metrics(
     text += &format!("counterpoint_questions_running {running}\n");
     text += "# TYPE counterpoint_questions_waiting gauge\n";
     text += &format!("counterpoint_questions_waiting {waiting}\n");
-    // A ledger that is down is what an alarm is for.
+    // The metrics must work while the ledger is down, so that an alarm can report it.
     text += &shared.work(|curator| Ok(budgets(curator))).await?;
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())
 }
 
-/// What is left of each data set, if the ledger can be read.
+/// The remaining budget of each data set, if the ledger can be read.
 fn budgets(curator: &Curator) -> String {
     let left = left(curator);
     let up = u8::from(left.is_ok());
@@ -38,7 +39,7 @@ fn budgets(curator: &Curator) -> String {
     text + &left.unwrap_or_default()
 }
 
-/// A line for each data set. Accounts under them are passed over a page at a time.
+/// One line for each data set; accounts are skipped, a page at a time.
 fn left(curator: &Curator) -> Result<String, LedgerError> {
     let (mut text, mut after) = (String::new(), 0);
     loop {
@@ -46,7 +47,7 @@ fn left(curator: &Curator) -> Result<String, LedgerError> {
         let Some((last, _)) = page.last() else { return Ok(text) };
         after = *last;
         for (_, dataset) in page.iter().filter(|(_, account)| account.parent.is_none()) {
-            let (left, name) = (Remaining::of(dataset, None), &dataset.name);
+            let (left, name) = (BalanceView::of(dataset, None), &dataset.name);
             let (unit, amount) = (&left.unit, left.amount);
             text +=
                 &format!("counterpoint_budget_left{{dataset={name:?},unit={unit:?}}} {amount}\n");

@@ -5,11 +5,11 @@ mod document;
 mod health;
 mod history;
 mod json;
-mod known;
+mod caller;
 mod me;
 mod metrics;
 mod open_account;
-mod page;
+mod pagination;
 mod prices;
 mod problem;
 mod questions;
@@ -34,11 +34,11 @@ use utoipa::{Modify, OpenApi};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub(crate) use known::{Anybody, Gate, Known};
+pub(crate) use caller::{AnyRole, Authenticator, Caller};
 use problem::{NOT_FOUND, Problem, WRONG_METHOD};
-pub(crate) use state::Shared;
+pub(crate) use state::SharedState;
 
-/// The document without its paths, which come with the routes.
+/// The OpenAPI document without its paths, which come with the routes.
 #[derive(OpenApi)]
 #[openapi(
     info(
@@ -51,7 +51,7 @@ pub(crate) use state::Shared;
 )]
 struct Document;
 
-/// Bearer tokens, for everything that does not say otherwise.
+/// Adds the bearer token to the document's security schemes.
 struct Bearers;
 
 impl Modify for Bearers {
@@ -62,7 +62,7 @@ impl Modify for Bearers {
 }
 
 /// All paths under `/v1`.
-pub(crate) fn router(gate: Gate) -> Router {
+pub(crate) fn router(authenticator: Authenticator) -> Router {
     let (router, document) = OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(health::health))
         .routes(routes!(ready::ready))
@@ -88,16 +88,16 @@ pub(crate) fn router(gate: Gate) -> Router {
         .split_for_parts();
     router
         .method_not_allowed_fallback(wrong_method)
-        .route("/v1/", any(nothing))
-        .route("/v1/{*rest}", any(nothing))
+        .route("/v1/", any(not_found))
+        .route("/v1/{*rest}", any(not_found))
         .layer(Extension(Arc::new(document)))
-        .with_state(gate)
+        .with_state(authenticator)
 }
 
 async fn wrong_method() -> Problem {
-    WRONG_METHOD.of("the path has other methods; legal: see /v1/openapi.json")
+    WRONG_METHOD.problem("the path does not have this method; legal: see /v1/openapi.json")
 }
 
-async fn nothing() -> Problem {
-    NOT_FOUND.of("there is no such path; legal: see /v1/openapi.json")
+async fn not_found() -> Problem {
+    NOT_FOUND.problem("there is no such path; legal: see /v1/openapi.json")
 }

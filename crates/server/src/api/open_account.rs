@@ -1,35 +1,35 @@
 //! `POST /v1/accounts`.
 
 use counterpoint_budget::Amount;
-use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter};
+use counterpoint_ledger::{FilterKind, Ledger, NewAccount, NewFilter};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use super::caller::{Caller, Owner};
 use super::json::{Json, JsonResponse};
-use super::known::{Known, Owner};
 use super::problem::{ILLEGAL, NOT_FOUND, Problem};
-use super::types::account::{AccountShown, plan};
+use super::types::account::{AccountView, plan};
 
-/// An account that is to be opened under a data set: with a `plan`, or with an `epsilon` and a `delta`.
+/// A new account under a data set: a `plan`, or an `epsilon` and a `delta`.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct AccountAsked {
-    /// Its name.
+pub(super) struct AccountRequest {
+    /// The name of the account.
     name: String,
-    /// The data set that pays.
+    /// The data set that is charged for the account.
     dataset: String,
-    /// What it adds up: `sums` if nothing is said.
+    /// The currency that the account adds up; `sums` by default.
     #[serde(default)]
     kind: Option<String>,
-    /// What it promises.
+    /// The epsilon that the account promises.
     #[serde(default)]
     #[schema(value_type = Option<f64>)]
     epsilon: Option<Decimal>,
-    /// What it promises; 0 if nothing is said.
+    /// The delta that the account promises; 0 by default.
     #[serde(default)]
     #[schema(value_type = Option<f64>)]
     delta: Option<Decimal>,
-    /// The text of a plan file: its releases are the slots.
+    /// The text of a plan file; its releases become slots.
     #[serde(default)]
     plan: Option<String>,
 }
@@ -48,54 +48,54 @@ impl Decimal {
             Self::Number(number) => number.to_string(),
             Self::Text(text) => text.clone(),
         };
-        text.parse().map_err(|error| ILLEGAL.of(format!("{name}: {error}")))
+        text.parse().map_err(|error| ILLEGAL.problem(format!("{name}: {error}")))
     }
 }
 
-impl AccountAsked {
+impl AccountRequest {
     fn account(&self) -> Result<NewAccount, Problem> {
         match (&self.plan, &self.epsilon) {
             (Some(text), None) if self.delta.is_none() && self.kind.is_none() => {
                 Ok(NewAccount::Plan(plan(text)?, None))
             }
             (None, Some(epsilon)) => {
-                let named = self.kind.as_deref().unwrap_or(Kind::Sums.name());
-                let kind = Kind::ALL.into_iter().find(|kind| kind.name() == named);
-                let names = Kind::ALL.map(Kind::name).join(", ");
+                let named = self.kind.as_deref().unwrap_or(FilterKind::Sums.name());
+                let kind = FilterKind::ALL.into_iter().find(|kind| kind.name() == named);
+                let names = FilterKind::ALL.map(FilterKind::name).join(", ");
                 let kind =
-                    kind.ok_or_else(|| ILLEGAL.of(format!("kind is {named:?}; legal: {names}")))?;
+                    kind.ok_or_else(|| ILLEGAL.problem(format!("kind is {named:?}; legal: {names}")))?;
                 let delta = self
                     .delta
                     .as_ref()
                     .map_or(Ok(Amount::default()), |delta| delta.amount("delta"))?;
                 Ok(NewAccount::Filter(NewFilter::new(kind, epsilon.amount("epsilon")?, delta)))
             }
-            _ => Err(ILLEGAL.of("legal: a plan alone, or an epsilon with a delta")),
+            _ => Err(ILLEGAL.problem("the account has neither plan nor epsilon, or both; legal: a plan alone, or an epsilon with a delta")),
         }
     }
 }
 
-/// Opens an account under a data set, which is charged for all of it.
-#[utoipa::path(post, path = "/v1/accounts", security(("token" = [])), request_body = AccountAsked,
-    responses((status = 200, body = AccountShown), Problem))]
+/// Opens an account under a data set. The data set is charged for the whole account.
+#[utoipa::path(post, path = "/v1/accounts", security(("token" = [])), request_body = AccountRequest,
+    responses((status = 200, body = AccountView), Problem))]
 pub(super) async fn open_account(
-    Known { shared, .. }: Known<Owner>,
-    Json(asked, _room): Json<AccountAsked>,
-) -> Result<JsonResponse<AccountShown>, Problem> {
-    let new = asked.account()?;
+    Caller { shared, .. }: Caller<Owner>,
+    Json(request, _memory): Json<AccountRequest>,
+) -> Result<JsonResponse<AccountView>, Problem> {
+    let new = request.account()?;
     let opened = shared.work(move |curator| {
         curator.pool().with(|ledger| {
-            ledger.open_account(&asked.name, &asked.dataset, &new)?;
-            shown(ledger, &asked.name)
+            ledger.open_account(&request.name, &request.dataset, &new)?;
+            shown(ledger, &request.name)
         })
     });
     Ok(JsonResponse(opened.await?))
 }
 
-/// How an account stands.
-fn shown(ledger: &mut Ledger, name: &str) -> Result<AccountShown, Problem> {
+/// Returns the account's budget and slots.
+fn shown(ledger: &mut Ledger, name: &str) -> Result<AccountView, Problem> {
     let status = ledger.status(Some(name))?;
     let account =
-        status.accounts.first().ok_or_else(|| NOT_FOUND.of("the account is not there"))?;
-    Ok(AccountShown::of(account))
+        status.accounts.first().ok_or_else(|| NOT_FOUND.problem("the account does not exist"))?;
+    Ok(AccountView::of(account))
 }

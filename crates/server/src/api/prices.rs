@@ -1,48 +1,48 @@
 //! `POST /v1/prices`.
 
-use counterpoint_curator::{Ask, Bearer, Curator, Priced, Spend};
+use counterpoint_curator::{Bearer, Curator, Quote, Spend, Submission};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::caller::{Analyst, Caller};
 use super::json::{Json, JsonResponse};
-use super::known::{Analyst, Known};
 use super::problem::Problem;
-use super::types::asking::{Asking, Askings};
-use super::types::balance::{Charge, Remaining};
+use super::types::balance::{BalanceView, ChargeView};
+use super::types::question::{QuestionRequest, QuestionsRequest};
 
-/// A half-width that is known in advance.
+/// A half-width that is known before the answer.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct Expected {
-    /// Which aggregate.
+pub(super) struct HalfWidthView {
+    /// The name of the aggregate.
     name: String,
-    /// No further from the number without noise, whatever the data are; in ranks for quantiles. Null where it depends on how
-    /// many rows there are, and that is not public.
+    /// The largest distance to the number without noise, whatever the data are; in ranks for quantiles. Null where it
+    /// depends on a secret number of rows.
     half_width: Option<f64>,
 }
 
-/// What a question would cost.
+/// The price of a question and the expected accuracy of its answer.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct Quote {
-    /// What it would cost.
-    cost: Charge,
-    /// What is left now.
-    left: Remaining,
-    /// Whether it would be answered now.
+pub(super) struct PriceResponse {
+    /// The price.
+    cost: ChargeView,
+    /// The budget that is left now.
+    left: BalanceView,
+    /// True if the budget suffices, or the question is free.
     affordable: bool,
-    /// Whose budget is too short, if one is.
+    /// The budget that does not suffice, if any.
     refusal: Option<String>,
-    /// Whether it was answered before, so that it costs nothing.
+    /// True if the question was answered before, so that it costs nothing.
     free: bool,
-    /// The epsilon that noise is drawn for, if it is Laplace noise.
+    /// The epsilon of Laplace noise.
     epsilon: Option<f64>,
-    /// The rho that noise is drawn for, if it is Gaussian noise.
+    /// The rho of Gaussian noise.
     rho: Option<f64>,
-    /// How far answers will be off, at the confidence asked for.
-    expected: Vec<Expected>,
+    /// The half-widths of the answers, at the requested confidence.
+    expected: Vec<HalfWidthView>,
 }
 
-impl Quote {
-    fn of(priced: Priced, unit: &str, left: Remaining) -> Self {
+impl PriceResponse {
+    fn of(priced: Quote, unit: &str, left: BalanceView) -> Self {
         let (epsilon, rho) = match priced.spend {
             Spend::Epsilon(epsilon) => (Some(epsilon), None),
             Spend::Rho(rho) => (None, Some(rho)),
@@ -50,71 +50,77 @@ impl Quote {
         };
         let expected = priced.half_widths.into_iter();
         Self {
-            cost: Charge::of(&priced.charge, unit),
+            cost: ChargeView::of(&priced.charge, unit),
             left,
             affordable: priced.refusal.is_none() || priced.is_free,
             refusal: priced.refusal.map(|refusal| refusal.to_string()),
             free: priced.is_free,
             epsilon,
             rho,
-            expected: expected.map(|(name, half_width)| Expected { name, half_width }).collect(),
+            expected: expected
+                .map(|(name, half_width)| HalfWidthView { name, half_width })
+                .collect(),
         }
     }
 }
 
-/// What one of several questions would cost, or why it cannot be asked.
+/// The price of one of several questions, or the reason why it cannot be asked.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(untagged)]
-pub(super) enum Offer {
-    /// What it would cost.
-    Quote(Box<Quote>),
-    /// Why it cannot be asked.
+pub(super) enum PriceOutcome {
+    /// The price.
+    Price(Box<PriceResponse>),
+    /// The reason why the question cannot be asked.
     Problem(Problem),
 }
 
-/// A quote for one question, or a list for several.
+/// The price of one question, or a list of prices for several.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(untagged)]
-pub(super) enum Offers {
-    /// For one.
-    One(Box<Quote>),
-    /// For several, in their order.
-    Many(Vec<Offer>),
+pub(super) enum PricesResponse {
+    /// The price of one question.
+    One(Box<PriceResponse>),
+    /// The prices of several questions, in their order.
+    Many(Vec<PriceOutcome>),
 }
 
-/// What questions would cost. Nothing is charged, and no data are looked at.
-#[utoipa::path(post, path = "/v1/prices", security(("token" = [])), request_body = Askings,
-    responses((status = 200, body = Offers, description = "A quote, or a list of quotes and problems if a list was given"),
+/// Prices questions. Charges nothing and reads no data.
+#[utoipa::path(post, path = "/v1/prices", security(("token" = [])), request_body = QuestionsRequest,
+    responses((status = 200, body = PricesResponse, description = "A price, or a list of prices_list and problems if a list was given"),
         Problem))]
 pub(super) async fn prices(
-    Known { bearer, shared, .. }: Known<Analyst>,
-    Json(askings, _room): Json<Askings>,
-) -> Result<JsonResponse<Offers>, Problem> {
-    match askings.bounded()? {
-        Askings::One(asking) => {
-            let ask = asking.ask()?;
-            let quote = shared.work(move |curator| quoted(curator, &bearer, &ask)).await?;
-            Ok(JsonResponse(Offers::One(Box::new(quote))))
+    Caller { bearer, shared, .. }: Caller<Analyst>,
+    Json(request, _memory): Json<QuestionsRequest>,
+) -> Result<JsonResponse<PricesResponse>, Problem> {
+    match request.bounded()? {
+        QuestionsRequest::One(question) => {
+            let submission = question.submission()?;
+            let price = shared.work(move |curator| price(curator, &bearer, &submission)).await?;
+            Ok(JsonResponse(PricesResponse::One(Box::new(price))))
         }
-        Askings::Many(list) => {
-            let quotes = shared.work(move |curator| {
-                let offer = |asking: Asking| match asking
-                    .ask()
-                    .and_then(|ask| quoted(curator, &bearer, &ask))
+        QuestionsRequest::Many(list) => {
+            let prices_list = shared.work(move |curator| {
+                let outcome = |question: QuestionRequest| match question
+                    .submission()
+                    .and_then(|submission| price(curator, &bearer, &submission))
                 {
-                    Ok(quote) => Offer::Quote(Box::new(quote)),
-                    Err(problem) => Offer::Problem(problem),
+                    Ok(price) => PriceOutcome::Price(Box::new(price)),
+                    Err(problem) => PriceOutcome::Problem(problem),
                 };
-                Ok(Offers::Many(list.into_iter().map(offer).collect()))
+                Ok(PricesResponse::Many(list.into_iter().map(outcome).collect()))
             });
-            Ok(JsonResponse(quotes.await?))
+            Ok(JsonResponse(prices_list.await?))
         }
     }
 }
 
-fn quoted(curator: &Curator, bearer: &Bearer, ask: &Ask) -> Result<Quote, Problem> {
-    let priced = curator.price(bearer, ask)?;
-    let left = curator.left(bearer, &ask.account, Some(&priced.charge))?;
+fn price(
+    curator: &Curator,
+    bearer: &Bearer,
+    submission: &Submission,
+) -> Result<PriceResponse, Problem> {
+    let priced = curator.price(bearer, submission)?;
+    let left = curator.balance(bearer, &submission.account, Some(&priced.charge))?;
     let unit = left.status.unit;
-    Ok(Quote::of(priced, unit, Remaining::of(&left.status, left.more)))
+    Ok(PriceResponse::of(priced, unit, BalanceView::of(&left.status, left.more)))
 }

@@ -1,169 +1,181 @@
-//! `/v1/questions`: asking them, and the texts of those that were answered.
+//! `/v1/questions`: submissions questions, and lists the texts of answered questions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use counterpoint_curator::{Answer, Ask, Bearer, Curator, Denied};
+use counterpoint_curator::{Answer, Bearer, Curator, CuratorError, Submission};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::caller::{Analyst, Caller, Overseer};
 use super::json::{Json, JsonResponse};
-use super::known::{Analyst, Known, Overseer};
-use super::page::Page;
+use super::pagination::PageRequest;
 use super::problem::{FAILED, Problem};
-use super::state::{Entered, note};
-use super::types::answer::{Answered, One};
-use super::types::asking::{Asking, Askings};
-use super::types::balance::{Charge, Remaining};
-use crate::record::Record;
+use super::state::{Admission, count_charged_failure};
+use super::types::answer::{AnswerResponse, NumberView};
+use super::types::balance::{BalanceView, ChargeView};
+use super::types::question::{QuestionRequest, QuestionsRequest};
+use crate::record::RequestRecord;
 
-/// What became of one of several questions.
+/// The answer to one of several questions, or its problem.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(untagged)]
-pub(super) enum Outcome {
-    /// It was answered.
-    Answered(Box<Answered>),
-    /// It was not.
+pub(super) enum QuestionOutcome {
+    /// The answer.
+    Answered(Box<AnswerResponse>),
+    /// The problem.
     Problem(Problem),
 }
 
-/// An answer to one question, or a list for several.
+/// The answer to one question, or a list for several.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(untagged)]
-pub(super) enum Outcomes {
-    /// To one.
-    One(Box<Answered>),
-    /// To several, in their order.
-    Many(Vec<Outcome>),
+pub(super) enum AnswersResponse {
+    /// The answer to one question.
+    One(Box<AnswerResponse>),
+    /// The answers to several questions, in their order.
+    Many(Vec<QuestionOutcome>),
 }
 
-/// Asks a question: charged, answered, stored. The same question asked again of the same account costs nothing and has the
-/// same answer. Of a list each is charged and answered on its own, in its order; the engine goes through a table once for all.
-#[utoipa::path(post, path = "/v1/questions", security(("token" = [])), request_body = Askings,
-    responses((status = 200, body = Outcomes, description = "An answer, or a list of answers and problems if a list was given"),
+/// Asks a question: charges it, answers it and stores the answer. The same question of the same account again costs
+/// nothing and has the same answer. Each question of a list is charged and answered on its own, in order; the engine
+/// reads a table once for all of them.
+#[utoipa::path(post, path = "/v1/questions", security(("token" = [])), request_body = QuestionsRequest,
+    responses((status = 200, body = AnswersResponse, description = "An answer, or a list of answers and problems if a list was given"),
         Problem))]
 pub(super) async fn ask(
-    known: Known<Analyst>,
-    Json(askings, _room): Json<Askings>,
-) -> Result<JsonResponse<Outcomes>, Problem> {
-    match askings.bounded()? {
-        Askings::One(asking) => {
-            let ask = asking.ask()?;
-            let mut answered = answered(known, vec![ask]).await?;
-            let one = answered.pop().unwrap_or_else(|| Err(FAILED.of("this is a bug")))?;
-            Ok(JsonResponse(Outcomes::One(Box::new(one))))
+    caller: Caller<Analyst>,
+    Json(request, _memory): Json<QuestionsRequest>,
+) -> Result<JsonResponse<AnswersResponse>, Problem> {
+    match request.bounded()? {
+        QuestionsRequest::One(question) => {
+            let submission = question.submission()?;
+            let mut answered = answer_questions(caller, vec![submission]).await?;
+            let one = answered.pop().unwrap_or_else(|| {
+                Err(FAILED.problem("the question has no answer, which is a bug"))
+            })?;
+            Ok(JsonResponse(AnswersResponse::One(Box::new(one))))
         }
-        Askings::Many(list) => {
-            let asks: Vec<Result<Ask, Problem>> = list.into_iter().map(Asking::ask).collect();
-            Ok(JsonResponse(Outcomes::Many(all_answered(known, asks).await?)))
+        QuestionsRequest::Many(list) => {
+            let submissions: Vec<Result<Submission, Problem>> =
+                list.into_iter().map(QuestionRequest::submission).collect();
+            Ok(JsonResponse(AnswersResponse::Many(answer_list(caller, submissions).await?)))
         }
     }
 }
 
-/// Answers questions: what is stored at once, all else when there is a place at its engine.
-async fn answered(
-    known: Known<Analyst>,
-    asks: Vec<Ask>,
-) -> Result<Vec<Result<Answered, Problem>>, Problem> {
-    let Known { bearer, shared, record, .. } = known;
-    let asker = bearer.clone();
+/// Answers questions: stored answers at once, all others after their engines have admitted them.
+async fn answer_questions(
+    caller: Caller<Analyst>,
+    submissions: Vec<Submission>,
+) -> Result<Vec<Result<AnswerResponse, Problem>>, Problem> {
+    let Caller { bearer, shared, record, .. } = caller;
+    let owned_bearer = bearer.clone();
     let prepared = shared.work(move |curator| {
-        let prepared = curator.prepare(&asker, asks.clone());
-        Ok((curator.engines(&prepared), prepared, asks))
+        let prepared = curator.prepare(&owned_bearer, submissions.clone());
+        Ok((curator.engines(&prepared), prepared, submissions))
     });
-    let (engines, prepared, asks) = prepared.await?;
-    let all = (bearer, prepared, asks);
-    let (stored, kept) = (all.clone(), Arc::clone(&record));
-    let entered = shared.enter(engines.into_iter().map(Some), &record, move |curator| {
-        let (bearer, prepared, asks) = stored;
-        let found = curator.remembered(&bearer, &prepared);
-        Ok(found.map(|found| told_all(curator, &bearer, &asks, found, &kept)))
+    let (engines, prepared, submissions) = prepared.await?;
+    let all = (bearer, prepared, submissions);
+    let (lookup, own_record) = (all.clone(), Arc::clone(&record));
+    let admission = shared.admit(engines.into_iter().map(Some), &record, move |curator| {
+        let (bearer, prepared, submissions) = lookup;
+        let found = curator.stored_answers(&bearer, &prepared);
+        Ok(found.map(|found| answer_responses(curator, &bearer, &submissions, found, &own_record)))
     });
-    let places = match entered.await? {
-        Entered::Stored(stored) => return Ok(stored),
-        Entered::Places(places) => places,
+    let permits = match admission.await? {
+        Admission::Stored(stored) => return Ok(stored),
+        Admission::Permits(permits) => permits,
     };
-    let run = shared.run(places, &record, 0, move |curator, record| {
-        let (bearer, prepared, asks) = all;
+    let run = shared.run(permits, &record, 0, move |curator, record| {
+        let (bearer, prepared, submissions) = all;
         let found = curator.answer(&bearer, &prepared, &record.stages);
-        told_all(curator, &bearer, &asks, found, record)
+        answer_responses(curator, &bearer, &submissions, found, record)
     });
     run.await
 }
 
-/// The same where some were refused before.
-async fn all_answered(
-    known: Known<Analyst>,
-    asks: Vec<Result<Ask, Problem>>,
-) -> Result<Vec<Outcome>, Problem> {
-    let legal: Vec<Ask> = asks.iter().filter_map(|ask| ask.as_ref().ok().cloned()).collect();
-    let mut answers = answered(known, legal).await?.into_iter();
-    let outcome = |ask: Result<Ask, Problem>| {
-        let answer =
-            ask.and_then(|_| answers.next().unwrap_or_else(|| Err(FAILED.of("this is a bug"))));
+/// Answers the legal questions of a list and keeps the problems of the others.
+async fn answer_list(
+    caller: Caller<Analyst>,
+    submissions: Vec<Result<Submission, Problem>>,
+) -> Result<Vec<QuestionOutcome>, Problem> {
+    let legal: Vec<Submission> =
+        submissions.iter().filter_map(|submission| submission.as_ref().ok().cloned()).collect();
+    let mut answers = answer_questions(caller, legal).await?.into_iter();
+    let outcome = |submission: Result<Submission, Problem>| {
+        let answer = submission.and_then(|_| {
+            answers.next().unwrap_or_else(|| {
+                Err(FAILED.problem("the question has no answer, which is a bug"))
+            })
+        });
         match answer {
-            Ok(answer) => Outcome::Answered(Box::new(answer)),
-            Err(problem) => Outcome::Problem(problem),
+            Ok(answer) => QuestionOutcome::Answered(Box::new(answer)),
+            Err(problem) => QuestionOutcome::Problem(problem),
         }
     };
-    Ok(asks.into_iter().map(outcome).collect())
+    Ok(submissions.into_iter().map(outcome).collect())
 }
 
-/// Answers with what is left now; what they cost is recorded.
-fn told_all(
+/// Converts answers, adds the remaining budgets and records the charges.
+fn answer_responses(
     curator: &Curator,
     bearer: &Bearer,
-    asks: &[Ask],
-    found: Vec<Result<Answer, Denied>>,
-    record: &Record,
-) -> Vec<Result<Answered, Problem>> {
+    submissions: &[Submission],
+    found: Vec<Result<Answer, CuratorError>>,
+    record: &RequestRecord,
+) -> Vec<Result<AnswerResponse, Problem>> {
     let charges = found.iter().filter_map(|found| found.as_ref().ok()?.charge.as_ref());
     let costs: Vec<String> = charges.map(|cost| cost.main.to_string()).collect();
     let _ = record.cost.set(costs.join(" "));
-    let told = |(ask, found): (&Ask, Result<Answer, Denied>)| told(curator, bearer, ask, found?);
-    let told: Vec<Result<Answered, Problem>> = asks.iter().zip(found).map(told).collect();
-    told.iter().filter_map(|told| told.as_ref().err()).for_each(|problem| note(record, problem));
-    told
+    let converted = |(submission, found): (&Submission, Result<Answer, CuratorError>)| {
+        answer_response(curator, bearer, submission, found?)
+    };
+    let responses: Vec<Result<AnswerResponse, Problem>> =
+        submissions.iter().zip(found).map(converted).collect();
+    let problems = responses.iter().filter_map(|response| response.as_ref().err());
+    problems.for_each(|problem| count_charged_failure(record, problem));
+    responses
 }
 
-/// An answer with what is left now.
-fn told(
+/// Converts an answer and adds the remaining budget.
+fn answer_response(
     curator: &Curator,
     bearer: &Bearer,
-    ask: &Ask,
+    submission: &Submission,
     answer: Answer,
-) -> Result<Answered, Problem> {
-    let left = curator.left(bearer, &ask.account, answer.charge.as_ref())?;
+) -> Result<AnswerResponse, Problem> {
+    let left = curator.balance(bearer, &submission.account, answer.charge.as_ref())?;
     let cost = answer.charge.unwrap_or_default();
-    Ok(Answered {
-        answers: answer.numbers.into_iter().map(One::from).collect(),
-        cost: Charge::of(&cost, left.status.unit),
-        left: Remaining::of(&left.status, left.more),
+    Ok(AnswerResponse {
+        answers: answer.numbers.into_iter().map(NumberView::from).collect(),
+        cost: ChargeView::of(&cost, left.status.unit),
+        left: BalanceView::of(&left.status, left.more),
         entry: answer.entry,
         repeated: answer.is_repeated,
         dummy: false,
     })
 }
 
-/// The texts of questions, by the keys that the history has them under.
+/// The texts of questions, by their keys in the history.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct QuestionTexts {
+pub(super) struct QuestionTextsResponse {
     questions: BTreeMap<String, String>,
-    /// What the next page begins after; null if there is none.
+    /// The `after` of the next page; null if this is the last page.
     next: Option<String>,
 }
 
-/// The texts of the questions that were answered, by their keys in the history, in the order of the keys.
-#[utoipa::path(get, path = "/v1/questions", security(("token" = [])), params(Page<String>),
-    responses((status = 200, body = QuestionTexts), Problem))]
+/// The texts of answered questions, in the order of their keys in the history.
+#[utoipa::path(get, path = "/v1/questions", security(("token" = [])), params(PageRequest<String>),
+    responses((status = 200, body = QuestionTextsResponse), Problem))]
 pub(super) async fn questions(
-    Known { shared, .. }: Known<Overseer>,
-    page: Page<String>,
-) -> Result<JsonResponse<QuestionTexts>, Problem> {
+    Caller { shared, .. }: Caller<Overseer>,
+    page: PageRequest<String>,
+) -> Result<JsonResponse<QuestionTextsResponse>, Problem> {
     let texts = shared.work(move |curator| {
         let read = curator.questions(&page.after, page.read_limit())?;
         let (questions, next) = page.cut(read, |(key, _)| key.clone());
-        Ok(QuestionTexts { questions: questions.into_iter().collect(), next })
+        Ok(QuestionTextsResponse { questions: questions.into_iter().collect(), next })
     });
     Ok(JsonResponse(texts.await?))
 }

@@ -1,5 +1,5 @@
-//! Queues in front of engines: a fixed number of questions runs, a few wait, and whoever comes then is told to come again.
-//! Nothing is debited before a place is had.
+//! Queues in front of engines: a fixed number of questions runs, a few wait, and further questions are refused as busy.
+//! Nothing is debited before the engine admits the question.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,14 +12,14 @@ use tokio::time::timeout;
 
 use super::problem::{BUSY, Problem};
 
-/// The longest that a question waits.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The longest time that a question waits.
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// An engine; none is that of made-up rows.
+/// The location of an engine; `None` stands for the generator of made-up rows.
 pub(crate) type EngineName = Option<Location>;
 
-/// A place at each engine that questions need.
-pub(crate) type Places = Vec<OwnedSemaphorePermit>;
+/// A permit for each engine that questions need.
+pub(crate) type EnginePermits = Vec<OwnedSemaphorePermit>;
 
 /// The queues of all engines.
 #[derive(Debug, Default)]
@@ -30,78 +30,83 @@ pub(crate) struct Queues {
 
 #[derive(Debug)]
 struct Queue {
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     waiting: AtomicUsize,
     sizes: QueueSizes,
 }
 
-/// Counted among those who wait, until it is dropped.
-struct Waiting<'a>(&'a Queue);
+/// Counts one waiting question until it is dropped.
+struct WaitingCount<'a>(&'a Queue);
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingCount<'_> {
     fn drop(&mut self) {
         self.0.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl Queue {
-    fn wait(&self) -> Option<Waiting<'_>> {
-        let more = |waiting: usize| (waiting < self.sizes.waiting).then_some(waiting + 1);
-        self.waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
-        Some(Waiting(self))
+    fn wait(&self) -> Option<WaitingCount<'_>> {
+        let next = |waiting: usize| (waiting < self.sizes.waiting).then_some(waiting + 1);
+        self.waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).ok()?;
+        Some(WaitingCount(self))
     }
 }
 
 impl Queues {
     fn queue(&self, engine: &EngineName, sizes: QueueSizes) -> Arc<Queue> {
         let mut engines = self.engines.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = engines.get(engine).filter(|queue| queue.sizes == sizes);
-        known.map(Arc::clone).unwrap_or_else(|| {
-            let places = Arc::new(Semaphore::new(sizes.running));
+        let current = engines.get(engine).filter(|queue| queue.sizes == sizes);
+        current.map(Arc::clone).unwrap_or_else(|| {
+            let permits = Arc::new(Semaphore::new(sizes.running));
             if self.is_closed.load(Ordering::Relaxed) {
-                places.close();
+                permits.close();
             }
-            let queue = Arc::new(Queue { places, waiting: AtomicUsize::new(0), sizes });
+            let queue = Arc::new(Queue { permits, waiting: AtomicUsize::new(0), sizes });
             engines.insert(engine.clone(), Arc::clone(&queue));
             queue
         })
     }
 
-    /// Places at engines, if nobody has to be waited for.
-    pub(crate) fn try_enter(&self, engines: &[EngineName], sizes: QueueSizes) -> Option<Places> {
-        let place = |engine| Arc::clone(&self.queue(engine, sizes).places).try_acquire_owned().ok();
-        engines.iter().map(place).collect()
-    }
-
-    /// Places at engines, which are given in order, so that nobody waits in a circle.
-    pub(crate) async fn enter(
+    /// Returns permits for the engines if all are free now.
+    pub(crate) fn try_admit(
         &self,
         engines: &[EngineName],
         sizes: QueueSizes,
-    ) -> Result<Places, Problem> {
-        let busy = || BUSY.of("the engine's queue is full; nothing was charged, ask again");
-        let mut places = Vec::new();
+    ) -> Option<EnginePermits> {
+        let permit =
+            |engine| Arc::clone(&self.queue(engine, sizes).permits).try_acquire_owned().ok();
+        engines.iter().map(permit).collect()
+    }
+
+    /// Waits for permits of the engines, in order, which excludes deadlocks.
+    pub(crate) async fn admit(
+        &self,
+        engines: &[EngineName],
+        sizes: QueueSizes,
+    ) -> Result<EnginePermits, Problem> {
+        let busy = || BUSY.problem("the engine's queue is full; nothing was charged, ask again");
+        let mut permits = Vec::new();
         for engine in engines {
             let queue = self.queue(engine, sizes);
             let _waiting = queue.wait().ok_or_else(busy)?;
-            let place = timeout(PATIENCE, Arc::clone(&queue.places).acquire_owned()).await;
-            places.push(place.map_err(|_| busy())?.map_err(|_| busy())?);
+            let permit = timeout(QUEUE_TIMEOUT, Arc::clone(&queue.permits).acquire_owned()).await;
+            permits.push(permit.map_err(|_| busy())?.map_err(|_| busy())?);
         }
-        Ok(places)
+        Ok(permits)
     }
 
-    /// Lets nobody in any more; those who wait are sent away.
+    /// Refuses all questions from now on, including those that wait.
     pub(crate) fn close(&self) {
         let engines = self.engines.lock().unwrap_or_else(PoisonError::into_inner);
         self.is_closed.store(true, Ordering::Relaxed);
-        engines.values().for_each(|queue| queue.places.close());
+        engines.values().for_each(|queue| queue.permits.close());
     }
 
-    /// How many questions run and how many wait, at all engines together.
+    /// The numbers of running and of waiting questions, over all engines.
     pub(crate) fn lengths(&self) -> (usize, usize) {
         let engines = self.engines.lock().unwrap_or_else(PoisonError::into_inner);
         let running = |queue: &Arc<Queue>| {
-            queue.sizes.running.saturating_sub(queue.places.available_permits())
+            queue.sizes.running.saturating_sub(queue.permits.available_permits())
         };
         let waiting = |queue: &Arc<Queue>| queue.waiting.load(Ordering::Relaxed);
         (engines.values().map(running).sum(), engines.values().map(waiting).sum())

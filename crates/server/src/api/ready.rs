@@ -7,17 +7,18 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use tokio::time::timeout;
 
+use super::caller::Authenticator;
 use super::json::JsonResponse;
-use super::known::Gate;
-use super::state::Readiness;
+use super::state::ReadinessResponse;
 
-/// The longest that a part of the service is waited for when it is asked whether it is there.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest time to wait for a part of the service.
+const READINESS_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Whether the ledger, the tokens and the engines can be reached now; status 503 if not. Looked at once a second at most.
-#[utoipa::path(get, path = "/v1/ready", responses((status = 200, body = Readiness), (status = 503, body = Readiness)))]
-pub(super) async fn ready(State(gate): State<Gate>) -> Response {
-    let found = timeout(PATIENCE, gate.readiness()).await.unwrap_or_default();
+/// Checks if the ledger, the tokens and the engines can be reached now; status 503 if not. The result is at most a
+/// second old.
+#[utoipa::path(get, path = "/v1/ready", responses((status = 200, body = ReadinessResponse), (status = 503, body = ReadinessResponse)))]
+pub(super) async fn ready(State(authenticator): State<Authenticator>) -> Response {
+    let found = timeout(READINESS_TIMEOUT, authenticator.readiness()).await.unwrap_or_default();
     let is_ready = found.ledger && found.state && found.engines;
     let mut response = JsonResponse(found).into_response();
     if !is_ready {

@@ -1,61 +1,62 @@
-//! `POST /v1/accounts/{account}/recut`: slots that are not used yet, cut otherwise by whoever has the account.
+//! `POST /v1/accounts/{account}/recut`: an analyst exchanges unused slots of an account for other slots.
 
 use axum::extract::Path;
 use counterpoint_wire::ledger::Openings;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use super::caller::{Analyst, Caller};
 use super::json::{Json, JsonResponse};
-use super::known::{Analyst, Known};
 use super::problem::Problem;
-use super::types::account::{AccountShown, account_shown, plan};
+use super::types::account::{AccountView, account_view, plan};
 
-/// Unused openings of slots, and the slots that they are exchanged for.
+/// Unused openings of slots, and the slots to exchange them for.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RecutAsked {
-    /// So many openings of each slot: `[{"slot": "weekly", "count": 2}]`.
+pub(super) struct RecutRequest {
+    /// The number of openings to give up of each slot: `[{"slot": "weekly", "count": 2}]`.
     #[schema(value_type = Vec<Object>)]
     unused: Vec<Openings>,
-    /// The text of a plan file, whose releases are the new slots.
+    /// The text of a plan file; its releases become the new slots.
     into: String,
 }
 
-/// Exchanges unused openings of slots for new slots, which they have to dominate all together: what the account promises stays.
-#[utoipa::path(post, path = "/v1/accounts/{account}/recut", security(("token" = [])), request_body = RecutAsked,
+/// Exchanges unused openings of slots for new slots. The openings together must dominate the new slots, so the
+/// account's promise stays the same.
+#[utoipa::path(post, path = "/v1/accounts/{account}/recut", security(("token" = [])), request_body = RecutRequest,
     params(("account" = String, Path, description = "Its name")),
-    responses((status = 200, body = AccountShown), Problem))]
+    responses((status = 200, body = AccountView), Problem))]
 pub(super) async fn recut(
-    known: Known<Analyst>,
+    caller: Caller<Analyst>,
     Path(account): Path<String>,
-    Json(asked, _room): Json<RecutAsked>,
-) -> Result<JsonResponse<AccountShown>, Problem> {
-    exchange(known, account, asked, false).await
+    Json(request, _memory): Json<RecutRequest>,
+) -> Result<JsonResponse<AccountView>, Problem> {
+    exchange(caller, account, request, false).await
 }
 
-/// Whether it could be exchanged so. Nothing changes.
-#[utoipa::path(post, path = "/v1/accounts/{account}/recut/rehearsal", security(("token" = [])), request_body = RecutAsked,
+/// Checks if the exchange is allowed. Changes nothing.
+#[utoipa::path(post, path = "/v1/accounts/{account}/recut/rehearsal", security(("token" = [])), request_body = RecutRequest,
     params(("account" = String, Path, description = "Its name")),
-    responses((status = 200, body = AccountShown, description = "It could be; the account as it stands"),
+    responses((status = 200, body = AccountView, description = "It could be; the account as it stands"),
         Problem))]
 pub(super) async fn rehearse_recut(
-    known: Known<Analyst>,
+    caller: Caller<Analyst>,
     Path(account): Path<String>,
-    Json(asked, _room): Json<RecutAsked>,
-) -> Result<JsonResponse<AccountShown>, Problem> {
-    exchange(known, account, asked, true).await
+    Json(request, _memory): Json<RecutRequest>,
+) -> Result<JsonResponse<AccountView>, Problem> {
+    exchange(caller, account, request, true).await
 }
 
 pub(super) async fn exchange(
-    Known { bearer, shared, .. }: Known<Analyst>,
+    Caller { bearer, shared, .. }: Caller<Analyst>,
     account: String,
-    asked: RecutAsked,
+    request: RecutRequest,
     only_check: bool,
-) -> Result<JsonResponse<AccountShown>, Problem> {
-    let into = plan(&asked.into)?;
+) -> Result<JsonResponse<AccountView>, Problem> {
+    let into = plan(&request.into)?;
     let stands = shared.work(move |curator| {
-        curator.recut(&bearer, &account, (&asked.unused, &into), only_check)?;
-        account_shown(curator, &bearer, &account)
+        curator.recut(&bearer, &account, (&request.unused, &into), only_check)?;
+        account_view(curator, &bearer, &account)
     });
     Ok(JsonResponse(stands.await?))
 }

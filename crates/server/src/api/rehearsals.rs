@@ -2,33 +2,33 @@
 
 use counterpoint_wire::ledger::Cost;
 
+use super::caller::{Analyst, Caller};
 use super::json::{Json, JsonResponse};
-use super::known::{Analyst, Known};
 use super::problem::Problem;
-use super::types::answer::{Answered, One};
-use super::types::asking::Asking;
-use super::types::balance::{Charge, Remaining};
+use super::types::answer::{AnswerResponse, NumberView};
+use super::types::balance::{BalanceView, ChargeView};
+use super::types::question::QuestionRequest;
 
-/// Answers a question from rows that are made up from what is public, so that programs can be written first. Nothing is
-/// charged or stored, and no data are looked at.
-#[utoipa::path(post, path = "/v1/rehearsals", security(("token" = [])), request_body = Asking,
-    responses((status = 200, body = Answered), Problem))]
+/// Answers a question from rows that are made up from the public description, for writing programs beforehand. Charges
+/// and stores nothing and reads no data.
+#[utoipa::path(post, path = "/v1/rehearsals", security(("token" = [])), request_body = QuestionRequest,
+    responses((status = 200, body = AnswerResponse), Problem))]
 pub(super) async fn rehearse(
-    Known { bearer, shared, record, .. }: Known<Analyst>,
-    Json(asking, _room): Json<Asking>,
-) -> Result<JsonResponse<Answered>, Problem> {
-    let ask = asking.ask()?;
-    // Made-up rows have a queue of their own.
-    let places = shared.place(None, &record).await?;
+    Caller { bearer, shared, record, .. }: Caller<Analyst>,
+    Json(question, _memory): Json<QuestionRequest>,
+) -> Result<JsonResponse<AnswerResponse>, Problem> {
+    let submission = question.submission()?;
+    // Made-up rows have their own queue.
+    let permits = shared.wait_for_engine(None, &record).await?;
     let answered = shared.work(move |curator| {
-        let _places = places;
-        let numbers = curator.rehearse(&bearer, &ask)?;
-        let charge = curator.price(&bearer, &ask)?.charge;
-        let left = curator.left(&bearer, &ask.account, Some(&charge))?;
-        Ok(Answered {
-            answers: numbers.into_iter().map(One::from).collect(),
-            cost: Charge::of(&Cost::default(), left.status.unit),
-            left: Remaining::of(&left.status, left.more),
+        let _places = permits;
+        let numbers = curator.rehearse(&bearer, &submission)?;
+        let charge = curator.price(&bearer, &submission)?.charge;
+        let left = curator.balance(&bearer, &submission.account, Some(&charge))?;
+        Ok(AnswerResponse {
+            answers: numbers.into_iter().map(NumberView::from).collect(),
+            cost: ChargeView::of(&Cost::default(), left.status.unit),
+            left: BalanceView::of(&left.status, left.more),
             entry: None,
             repeated: false,
             dummy: true,

@@ -1,4 +1,4 @@
-//! What requests share: the curator, how much is done at once, and how often whom.
+//! The state that requests share: the curator, the queues and the rate limits.
 
 use counterpoint_curator::{Bearer, Curator};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
@@ -13,167 +13,172 @@ use tokio_util::task::TaskTracker;
 use utoipa::ToSchema;
 
 use crate::api::problem::{BUSY, CHARGED, FAILED, Problem, UNAVAILABLE};
-use crate::api::queue::{EngineName, Places, Queues};
-use crate::body::Room;
-use crate::record::{Metrics, Record};
+use crate::api::queue::{EngineName, EnginePermits, Queues};
+use crate::body::BodyMemory;
+use crate::record::{Metrics, RequestRecord};
 
-/// So much is done at once besides what engines do, and so long a request waits for its turn.
-const AT_ONCE: usize = 64;
-const PATIENCE: Duration = Duration::from_secs(30);
-/// Requests a second that a token may make for long, and at once.
-const RATE: NonZeroU32 = NonZeroU32::MIN.saturating_add(199);
+/// The number of tasks that run at once, apart from engines, and the longest time that a request waits for one.
+const MAX_WORK: usize = 64;
+const WORK_TIMEOUT: Duration = Duration::from_secs(30);
+/// The requests per second that a token may make, in the long run and in a burst.
+const REQUESTS_PER_SECOND: NonZeroU32 = NonZeroU32::MIN.saturating_add(199);
 const BURST: NonZeroU32 = NonZeroU32::MIN.saturating_add(399);
 
-/// What can be reached now.
+/// The parts of the service that can be reached now.
 #[derive(Clone, Copy, Debug, Default, Serialize, ToSchema)]
-pub(crate) struct Readiness {
+pub(crate) struct ReadinessResponse {
     /// The ledger.
     pub(crate) ledger: bool,
     /// The tokens.
     pub(crate) state: bool,
-    /// Every table's engine.
+    /// The engines of all tables.
     pub(crate) engines: bool,
 }
 
-impl Readiness {
+impl ReadinessResponse {
     fn of(curator: &Curator) -> Self {
         Self {
             ledger: curator.pool().with(|ledger| ledger.head()).is_ok(),
             state: curator.tokens().page(0, 1).is_ok(),
-            engines: curator.tables().all(|kept| kept.held.is_reachable()),
+            engines: curator.tables().all(|registered| registered.table.is_reachable()),
         }
     }
 }
 
-/// What requests share.
+/// The state that requests share.
 #[derive(Clone, Debug)]
-pub(crate) struct Shared {
+pub(crate) struct SharedState {
     /// Replaced when the configuration is read again.
     curator: Arc<RwLock<Arc<Curator>>>,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) room: Room,
+    pub(crate) body_memory: BodyMemory,
     pub(crate) queues: Arc<Queues>,
-    /// What is not to be interrupted.
+    /// Tasks that run to their end even if the client disconnects.
     tasks: TaskTracker,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     rates: Arc<DefaultKeyedRateLimiter<i64>>,
-    /// What could be reached, and when.
-    reached: Arc<tokio::sync::Mutex<Option<(Instant, Readiness)>>>,
+    /// The last readiness and its time.
+    last_readiness: Arc<tokio::sync::Mutex<Option<(Instant, ReadinessResponse)>>>,
 }
 
-impl Shared {
-    pub(crate) fn new(curator: Curator, metrics: Arc<Metrics>, room: Room) -> Self {
+impl SharedState {
+    pub(crate) fn new(curator: Curator, metrics: Arc<Metrics>, body_memory: BodyMemory) -> Self {
         Self {
             curator: Arc::new(RwLock::new(Arc::new(curator))),
             metrics,
-            room,
+            body_memory,
             queues: Arc::default(),
             tasks: TaskTracker::new(),
-            places: Arc::new(Semaphore::new(AT_ONCE)),
-            rates: Arc::new(RateLimiter::keyed(Quota::per_second(RATE).allow_burst(BURST))),
-            reached: Arc::default(),
+            permits: Arc::new(Semaphore::new(MAX_WORK)),
+            rates: Arc::new(RateLimiter::keyed(
+                Quota::per_second(REQUESTS_PER_SECOND).allow_burst(BURST),
+            )),
+            last_readiness: Arc::default(),
         }
     }
 
-    /// The curator as it is configured now.
+    /// The curator of the current configuration.
     pub(crate) fn curator(&self) -> Arc<Curator> {
         Arc::clone(&self.curator.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Another curator from now on. Those who are with the old one stay with it.
+    /// Replaces the curator. Running requests keep the old one.
     pub(crate) fn replace(&self, curator: Curator) {
         *self.curator.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(curator);
     }
 
-    /// Whose a token is, if it is valid. Nobody waits for anything else here.
+    /// Finds the bearer of a valid token. This lookup has no queue.
     pub(crate) async fn find(&self, token: String) -> Result<Option<Bearer>, Problem> {
         let curator = self.curator();
         let found = tokio::task::spawn_blocking(move || curator.tokens().find(&token)).await;
-        found.map_err(|_| FAILED.of("this is a bug"))?.map_err(|error| {
+        found.map_err(|_| FAILED.problem("the request failed, which is a bug"))?.map_err(|error| {
             tracing::warn!(why = error.to_string(), "tokens cannot be read");
-            UNAVAILABLE.of("tokens cannot be read")
+            UNAVAILABLE.problem("tokens cannot be read")
         })
     }
 
-    /// Whether a token may make another request now.
-    pub(crate) fn is_within_rate(&self, id: i64) -> bool {
+    /// True if the token may make another request now.
+    pub(crate) fn is_within_rate_limit(&self, id: i64) -> bool {
         self.rates.check_key(&id).is_ok()
     }
 
-    /// Does work on a thread of its own, to its end, whether or not the caller waits for it.
+    /// Does work on a thread of its own, to its end, even if the client disconnects.
     pub(crate) async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Curator) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        let busy = || BUSY.of("too much is asked at once");
-        let place = timeout(PATIENCE, Arc::clone(&self.places).acquire_owned()).await;
-        let place = place.map_err(|_| busy())?.map_err(|_| busy())?;
+        let busy = || {
+            BUSY.problem("the service handles too many requests at once; nothing was charged, try again soon")
+        };
+        let permit = timeout(WORK_TIMEOUT, Arc::clone(&self.permits).acquire_owned()).await;
+        let permit = permit.map_err(|_| busy())?.map_err(|_| busy())?;
         let curator = self.curator();
         let done = self.tasks.spawn_blocking(move || {
-            let _place = place;
+            let _permit = permit;
             work(&curator)
         });
-        done.await.unwrap_or_else(|_| Err(FAILED.of("this is a bug")))
+        done.await.unwrap_or_else(|_| Err(FAILED.problem("the request failed, which is a bug")))
     }
 
-    /// What can be reached, as it was a second ago at most. Whoever asks meanwhile waits for the same look.
-    pub(crate) async fn readiness(&self) -> Readiness {
-        let mut reached = self.reached.lock().await;
-        match *reached {
+    /// The parts that can be reached, as of at most a second ago. Concurrent callers wait for the same check.
+    pub(crate) async fn readiness(&self) -> ReadinessResponse {
+        let mut last = self.last_readiness.lock().await;
+        match *last {
             Some((when, found)) if when.elapsed() < Duration::from_secs(1) => found,
             _ => {
                 let curator = self.curator();
-                let found = tokio::task::spawn_blocking(move || Readiness::of(&curator)).await;
+                let found =
+                    tokio::task::spawn_blocking(move || ReadinessResponse::of(&curator)).await;
                 let found = found.unwrap_or_default();
-                *reached = Some((Instant::now(), found));
+                *last = Some((Instant::now(), found));
                 found
             }
         }
     }
 
-    /// A place at an engine: now, or when others have left.
-    pub(crate) async fn place(
+    /// Waits for a permit of an engine.
+    pub(crate) async fn wait_for_engine(
         &self,
         engine: EngineName,
-        record: &Record,
-    ) -> Result<Places, Problem> {
-        match self.enter([engine], record, |_| Ok(None::<Infallible>)).await? {
-            Entered::Places(places) => Ok(places),
-            Entered::Stored(never) => match never {},
+        record: &RequestRecord,
+    ) -> Result<EnginePermits, Problem> {
+        match self.admit([engine], record, |_| Ok(None::<Infallible>)).await? {
+            Admission::Permits(permits) => Ok(permits),
+            Admission::Stored(never) => match never {},
         }
     }
 
-    /// Places at engines: now, or when others have left. While others are there, what is stored is looked for first.
-    pub(crate) async fn enter<T: Send + 'static>(
+    /// Waits for permits of engines. If there is a wait, looks up stored answers first.
+    pub(crate) async fn admit<T: Send + 'static>(
         &self,
         engines: impl IntoIterator<Item = EngineName>,
-        record: &Record,
+        record: &RequestRecord,
         stored: impl FnOnce(&Curator) -> Result<Option<T>, Problem> + Send + 'static,
-    ) -> Result<Entered<T>, Problem> {
+    ) -> Result<Admission<T>, Problem> {
         let engines: Vec<EngineName> = engines.into_iter().collect();
         let (sizes, start) = (self.curator().queue(), Instant::now());
-        let places = match self.queues.try_enter(&engines, sizes) {
-            Some(places) => places,
+        let permits = match self.queues.try_admit(&engines, sizes) {
+            Some(permits) => permits,
             None => {
                 if let Some(stored) = self.work(stored).await? {
-                    return Ok(Entered::Stored(stored));
+                    return Ok(Admission::Stored(stored));
                 }
-                self.queues.enter(&engines, sizes).await?
+                self.queues.admit(&engines, sizes).await?
             }
         };
         let _ = record.waited.set(start.elapsed());
-        Ok(Entered::Places(places))
+        Ok(Admission::Permits(permits))
     }
 
-    /// Does work at engines, to its end, and keeps the places for whole slots of time: as many as questions were run, or at least
-    /// so many; or twice, four times, eight times as many. How long the work took shows as nothing else, to whoever asked and to
-    /// those who wait for a place.
+    /// Does work at engines, to its end. The permits are held for whole time slots: one for each question run, at least
+    /// `least`, or twice, four times, eight times as many. The time of the work shows as nothing else, to the caller
+    /// and to those who wait.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
-        places: Places,
-        record: &Arc<Record>,
+        permits: EnginePermits,
+        record: &Arc<RequestRecord>,
         least: u32,
-        work: impl FnOnce(&Curator, &Record) -> T + Send + 'static,
+        work: impl FnOnce(&Curator, &RequestRecord) -> T + Send + 'static,
     ) -> Result<T, Problem> {
         let (curator, start) = (self.curator(), Instant::now());
         let (slot, record) = (curator.timing().slot, Arc::clone(record));
@@ -181,14 +186,17 @@ impl Shared {
             let shared = Arc::clone(&record);
             let done = tokio::task::spawn_blocking(move || work(&curator, &shared)).await;
             let time = slot.saturating_mul(record.stages.runs().max(least));
-            sleep_until((start + whole(time, start.elapsed())).into()).await;
-            drop(places);
+            sleep_until((start + rounded_up(time, start.elapsed())).into()).await;
+            drop(permits);
             done
         });
-        done.await.ok().and_then(Result::ok).ok_or_else(|| FAILED.of("this is a bug"))
+        done.await
+            .ok()
+            .and_then(Result::ok)
+            .ok_or_else(|| FAILED.problem("the request failed, which is a bug"))
     }
 
-    /// Waits until nothing is being done; what was debited has its answer stored. Nothing new is begun at engines.
+    /// Closes the queues and waits for all tasks; every debited question then has a stored answer.
     pub(crate) async fn finish(&self) {
         self.queues.close();
         self.tasks.close();
@@ -196,41 +204,44 @@ impl Shared {
     }
 }
 
-/// Places at engines, or what is known without them.
-pub(crate) enum Entered<T> {
-    /// Places.
-    Places(Places),
-    /// What is stored.
+/// Permits of engines, or a stored answer that needs none.
+pub(crate) enum Admission<T> {
+    /// Permits of all engines that the questions need.
+    Permits(EnginePermits),
+    /// The stored answer.
     Stored(T),
 }
 
-/// Counts what was charged and has no answer.
-pub(crate) fn note(record: &Record, problem: &Problem) {
+/// Counts a question that was charged and has no answer.
+pub(crate) fn count_charged_failure(record: &RequestRecord, problem: &Problem) {
     if problem.code == CHARGED.code() {
         record.metrics().note_charged_and_failed();
     }
 }
 
-/// The least of once, twice, four times, eight times a slot that is over by then; nothing if there are no slots.
-fn whole(slot: Duration, elapsed: Duration) -> Duration {
-    let mut whole = slot;
-    while !slot.is_zero() && whole < elapsed {
-        whole = whole.saturating_mul(2);
+/// The smallest of one, two, four, eight ... times the slot that is at least `elapsed`; zero if the slot is zero.
+fn rounded_up(slot: Duration, elapsed: Duration) -> Duration {
+    let mut time = slot;
+    while !slot.is_zero() && time < elapsed {
+        time = time.saturating_mul(2);
     }
-    whole
+    time
 }
 
 #[cfg(test)]
 mod tests {
-    use super::whole;
+    use super::rounded_up;
     use std::time::Duration;
 
     #[test]
     fn slots_are_doubled() {
         let milliseconds = Duration::from_millis;
         for (elapsed, expected) in [(0, 100), (100, 100), (101, 200), (201, 400), (5000, 6400)] {
-            assert_eq!(whole(milliseconds(100), milliseconds(elapsed)), milliseconds(expected));
+            assert_eq!(
+                rounded_up(milliseconds(100), milliseconds(elapsed)),
+                milliseconds(expected)
+            );
         }
-        assert_eq!(whole(Duration::ZERO, milliseconds(7)), Duration::ZERO);
+        assert_eq!(rounded_up(Duration::ZERO, milliseconds(7)), Duration::ZERO);
     }
 }

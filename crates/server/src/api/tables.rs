@@ -4,46 +4,47 @@ use counterpoint_curator::public::{ColumnText, TableText};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::caller::{AnyRole, Caller};
 use super::json::JsonResponse;
-use super::known::{Anybody, Known};
 use super::problem::Problem;
 use super::types::answer::GroupKey;
 
-/// A column, as it is declared.
+/// The public description of a column.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct ColumnShown {
+pub(super) struct ColumnView {
     name: String,
-    /// The bounds of numbers.
+    /// The bounds of a column of numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     bounds: Option<Vec<f64>>,
-    /// The categories.
+    /// The categories of the column.
     #[serde(skip_serializing_if = "Option::is_none")]
     categories: Option<Vec<GroupKey>>,
 }
 
-/// What is public about a table.
+/// The public description of a table.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct TableShown {
+pub(super) struct TableView {
     name: String,
-    /// The column that says whose a row is; a row is a person if there is none.
+    /// The column that identifies the person of a row; without it, each row is a person.
     person: Option<String>,
-    /// How many rows of a person are used at most.
+    /// The largest number of rows of a person that are used.
     rows: u64,
-    /// The column that numbers each person's rows, if those with the first numbers are used, whatever the filter.
+    /// The column that numbers each person's rows; if given, the rows with the first numbers are used, whatever the
+    /// filter.
     #[serde(skip_serializing_if = "Option::is_none")]
     row_number: Option<String>,
-    /// How many groups of a person are used at most.
+    /// The largest number of groups of a person that are used.
     groups: u64,
-    /// Which tables are neighbours.
+    /// The adjacency: `add-remove` or `replace`.
     adjacency: String,
-    /// About how many people there are, if that is public.
+    /// The approximate number of people, if it is public.
     people: Option<u64>,
-    columns: Vec<ColumnShown>,
+    columns: Vec<ColumnView>,
 }
 
-impl From<&TableText> for TableShown {
+impl From<&TableText> for TableView {
     fn from(text: &TableText) -> Self {
-        let column = |column: &ColumnText| ColumnShown {
+        let column = |column: &ColumnText| ColumnView {
             name: column.name.clone(),
             bounds: column.bounds.map(|(low, high)| vec![low, high]),
             categories: column
@@ -64,16 +65,16 @@ impl From<&TableText> for TableShown {
     }
 }
 
-/// A list of tables.
+/// The tables that can be asked.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct Tables {
-    tables: Vec<TableShown>,
+pub(super) struct TablesResponse {
+    tables: Vec<TableView>,
 }
 
-/// What is public about the tables.
-#[utoipa::path(get, path = "/v1/tables", security(("token" = [])), responses((status = 200, body = Tables), Problem))]
-pub(super) async fn tables(Known { shared, .. }: Known<Anybody>) -> JsonResponse<Tables> {
+/// The public descriptions of the tables.
+#[utoipa::path(get, path = "/v1/tables", security(("token" = [])), responses((status = 200, body = TablesResponse), Problem))]
+pub(super) async fn tables(Caller { shared, .. }: Caller<AnyRole>) -> JsonResponse<TablesResponse> {
     let curator = shared.curator();
-    let tables = curator.tables().map(|kept| kept.held.public.text().into()).collect();
-    JsonResponse(Tables { tables })
+    let tables = curator.tables().map(|registered| registered.table.public.text().into()).collect();
+    JsonResponse(TablesResponse { tables })
 }

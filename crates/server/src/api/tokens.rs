@@ -1,4 +1,4 @@
-//! `/v1/tokens`. An owner's own token is made where the service runs, and nowhere else.
+//! `/v1/tokens`. An owner's token can only be created by the program, on the machine of the service.
 
 use axum::extract::Path;
 use counterpoint_curator::{Bearer, Curator, Role};
@@ -6,26 +6,26 @@ use counterpoint_ledger::{Ledger, LedgerError};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::caller::{Caller, Owner};
 use super::json::{Json, JsonResponse};
-use super::known::{Known, Owner};
-use super::page::Page;
+use super::pagination::PageRequest;
 use super::problem::{FORBIDDEN, ILLEGAL, NOT_FOUND, Problem};
 
-/// A token, without its text.
+/// A token, without its secret text.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct TokenShown {
+pub(super) struct TokenView {
     id: i64,
     name: String,
     role: String,
-    /// The accounts that may be asked.
+    /// The accounts that the token may ask.
     accounts: Vec<String>,
-    /// When it was made, in Unix seconds.
+    /// The time of creation, in Unix seconds.
     created: i64,
-    /// When it was revoked.
+    /// The time of revocation, in Unix seconds.
     revoked: Option<i64>,
 }
 
-impl From<Bearer> for TokenShown {
+impl From<Bearer> for TokenView {
     fn from(bearer: Bearer) -> Self {
         let Bearer { id, role, name, accounts, created, revoked } = bearer;
         Self { id, name, role: role.name().to_owned(), accounts, created, revoked }
@@ -34,25 +34,25 @@ impl From<Bearer> for TokenShown {
 
 /// A page of tokens.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct TokenList {
-    tokens: Vec<TokenShown>,
-    /// What the next page begins after; null if there is none.
+pub(super) struct TokensResponse {
+    tokens: Vec<TokenView>,
+    /// The `after` of the next page; null if this is the last page.
     next: Option<u64>,
 }
 
-impl TokenList {
-    fn read(curator: &Curator, page: &Page<u64>) -> Result<Self, Problem> {
+impl TokensResponse {
+    fn read(curator: &Curator, page: &PageRequest<u64>) -> Result<Self, Problem> {
         let read = curator.tokens().page(page.after, page.read_limit())?;
         let (tokens, next) = page.cut(read, |token| token.id.unsigned_abs());
-        Ok(Self { tokens: tokens.into_iter().map(TokenShown::from).collect(), next })
+        Ok(Self { tokens: tokens.into_iter().map(TokenView::from).collect(), next })
     }
 }
 
-/// A token that is to be made.
+/// The token to create.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct TokenAsked {
-    /// Whose it is.
+pub(super) struct TokenRequest {
+    /// The name of its holder.
     name: String,
     /// `analyst` or `auditor`.
     role: String,
@@ -61,51 +61,52 @@ pub(super) struct TokenAsked {
     accounts: Vec<String>,
 }
 
-/// A token that was made.
+/// A created token.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct TokenMade {
+pub(super) struct TokenResponse {
     name: String,
     role: String,
-    /// Its text, this once.
+    /// The secret text, which is shown only once.
     token: String,
 }
 
-/// Every token, without their texts, in the order they were made.
-#[utoipa::path(get, path = "/v1/tokens", security(("token" = [])), params(Page<u64>),
-    responses((status = 200, body = TokenList), Problem))]
+/// All tokens, without their secret texts, in the order of creation.
+#[utoipa::path(get, path = "/v1/tokens", security(("token" = [])), params(PageRequest<u64>),
+    responses((status = 200, body = TokensResponse), Problem))]
 pub(super) async fn tokens(
-    Known { shared, .. }: Known<Owner>,
-    page: Page<u64>,
-) -> Result<JsonResponse<TokenList>, Problem> {
-    Ok(JsonResponse(shared.work(move |curator| TokenList::read(curator, &page)).await?))
+    Caller { shared, .. }: Caller<Owner>,
+    page: PageRequest<u64>,
+) -> Result<JsonResponse<TokensResponse>, Problem> {
+    Ok(JsonResponse(shared.work(move |curator| TokensResponse::read(curator, &page)).await?))
 }
 
-/// Makes a token of an analyst or an auditor. Its text is told this once.
-#[utoipa::path(post, path = "/v1/tokens", security(("token" = [])), request_body = TokenAsked,
-    responses((status = 200, body = TokenMade), Problem))]
+/// Creates a token for an analyst or an auditor. Its secret text is shown only once.
+#[utoipa::path(post, path = "/v1/tokens", security(("token" = [])), request_body = TokenRequest,
+    responses((status = 200, body = TokenResponse), Problem))]
 pub(super) async fn make_token(
-    Known { shared, .. }: Known<Owner>,
-    Json(asked, _room): Json<TokenAsked>,
-) -> Result<JsonResponse<TokenMade>, Problem> {
-    let role = Role::named(&asked.role)
-        .ok_or_else(|| ILLEGAL.of(format!("role is {:?}; legal: analyst, auditor", asked.role)))?;
+    Caller { shared, .. }: Caller<Owner>,
+    Json(request, _memory): Json<TokenRequest>,
+) -> Result<JsonResponse<TokenResponse>, Problem> {
+    let role = Role::named(&request.role).ok_or_else(|| {
+        ILLEGAL.problem(format!("role is {:?}; legal: analyst, auditor", request.role))
+    })?;
     if role == Role::Owner {
-        return Err(not_here());
+        return Err(owner_token_problem());
     }
     let made = shared.work(move |curator| {
-        for account in &asked.accounts {
-            curator.pool().with(|ledger| pays(ledger, account))?;
+        for account in &request.accounts {
+            curator.pool().with(|ledger| check_account(ledger, account))?;
         }
-        let token = curator.tokens().create(role, &asked.name, &asked.accounts)?;
-        Ok(TokenMade { name: asked.name, role: role.name().to_owned(), token })
+        let token = curator.tokens().create(role, &request.name, &request.accounts)?;
+        Ok(TokenResponse { name: request.name, role: role.name().to_owned(), token })
     });
     Ok(JsonResponse(made.await?))
 }
 
-/// An error unless there is an account of that name. A data set is none.
-fn pays(ledger: &mut Ledger, account: &str) -> Result<(), Problem> {
+/// Refuses names that are not accounts, data sets included.
+fn check_account(ledger: &mut Ledger, account: &str) -> Result<(), Problem> {
     let none =
-        || NOT_FOUND.of(format!("account {account:?} is not there; legal: one that is open"));
+        || NOT_FOUND.problem(format!("account {account:?} does not exist; legal: an open account"));
     let status = match ledger.status(Some(account)) {
         Err(LedgerError::Unknown { .. }) => return Err(none()),
         status => status?,
@@ -114,31 +115,30 @@ fn pays(ledger: &mut Ledger, account: &str) -> Result<(), Problem> {
     found.map(|_| ()).ok_or_else(none)
 }
 
-fn not_here() -> Problem {
-    FORBIDDEN.of(
-        "an owner's token is made and revoked where the service runs; legal: counterpoint token",
+fn owner_token_problem() -> Problem {
+    FORBIDDEN.problem(
+        "an owner's token is created and revoked on the machine of the service; legal: counterpoint token",
     )
 }
 
-/// Revokes a token of an analyst or an auditor, at once and for good. Answers the first page of tokens.
+/// Revokes the token of an analyst or an auditor, at once and for good. Returns the first page of tokens.
 #[utoipa::path(delete, path = "/v1/tokens/{id}", security(("token" = [])), params(("id" = i64, Path, description = "Its number")),
-    responses((status = 200, body = TokenList), Problem))]
+    responses((status = 200, body = TokensResponse), Problem))]
 pub(super) async fn revoke_token(
-    Known { shared, .. }: Known<Owner>,
+    Caller { shared, .. }: Caller<Owner>,
     Path(id): Path<String>,
-) -> Result<JsonResponse<TokenList>, Problem> {
+) -> Result<JsonResponse<TokensResponse>, Problem> {
     let list = shared.work(move |curator| {
         let found = id.parse().map(|id| curator.tokens().get(id)).unwrap_or(Ok(None))?;
         match found.filter(|bearer| bearer.revoked.is_none()) {
             None => {
-                return Err(
-                    NOT_FOUND.of(format!("there is no token {id} that is not revoked already"))
-                );
+                return Err(NOT_FOUND
+                    .problem(format!("there is no token {id} that is not revoked already")));
             }
-            Some(bearer) if bearer.role == Role::Owner => return Err(not_here()),
+            Some(bearer) if bearer.role == Role::Owner => return Err(owner_token_problem()),
             Some(bearer) => curator.tokens().revoke(bearer.id)?,
         };
-        TokenList::read(curator, &Page::first())
+        TokensResponse::read(curator, &PageRequest::first())
     });
     Ok(JsonResponse(list.await?))
 }

@@ -3,30 +3,30 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::caller::{Caller, Overseer};
 use super::json::JsonResponse;
-use super::known::{Known, Overseer};
 use super::problem::Problem;
 
-/// Whether the history is whole, and agrees with what is stored.
+/// The result of verifying the ledger's history.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct Verified {
+pub(super) struct VerifyResponse {
     /// The last entry's number and hash.
     head: String,
     verified: bool,
-    /// What is wrong, if something is.
+    /// The first error, if there is one.
     problem: Option<String>,
 }
 
 /// Recomputes every balance from the history.
 #[utoipa::path(get, path = "/v1/verify", security(("token" = [])),
-    responses((status = 200, body = Verified), Problem))]
+    responses((status = 200, body = VerifyResponse), Problem))]
 pub(super) async fn verify(
-    Known { shared, .. }: Known<Overseer>,
-) -> Result<JsonResponse<Verified>, Problem> {
+    Caller { shared, .. }: Caller<Overseer>,
+) -> Result<JsonResponse<VerifyResponse>, Problem> {
     let verified = shared.work(|curator| {
         let found = curator.pool().with(|ledger| ledger.verify(None))?;
         let (head, problem) = (found.head.to_string(), found.problem);
-        Ok(Verified { head, verified: problem.is_none(), problem })
+        Ok(VerifyResponse { head, verified: problem.is_none(), problem })
     });
     Ok(JsonResponse(verified.await?))
 }

@@ -75,7 +75,7 @@ async function done(page) {
 
 async function enter(page, who) {
   await page.fill('#token', tokens[who] ?? who);
-  await page.click('#door button');
+  await page.click('#login button');
 }
 
 async function inside(path, who, options, within) {
@@ -160,7 +160,7 @@ test('an analyst: from a token to an answer, and the same again for nothing', as
   const tried = page.waitForResponse((response) => response.url().endsWith('/v1/rehearsals'));
   await page.click('#rehearse');
   assert.equal((await (await tried).json()).dummy, true);
-  await page.waitForFunction(() => document.querySelector('#paid').textContent.startsWith('Of made-up rows'));
+  await page.waitForFunction(() => document.querySelector('#paid').textContent.startsWith('Computed from made-up rows'));
   assert.ok(near(await left('ann'), 3), 'a rehearsal costs nothing');
   assert.equal(await page.locator('#asked').isVisible(), false);
 
@@ -176,7 +176,7 @@ test('an analyst: from a token to an answer, and the same again for nothing', as
   assert.match(await page.textContent('#paid'), /^It cost 0\.5 epsilon; 2\.5 of 3 epsilon left\.$/);
   assert.ok(near(await left('ann'), 2.5));
 
-  await page.waitForFunction(() => document.querySelector('#ask').textContent === 'Ask again for nothing');
+  await page.waitForFunction(() => document.querySelector('#ask').textContent === 'Ask again for free');
   const again = await ask(page);
   assert.deepEqual([again.repeated, again.answers], [true, answer.answers]);
   await price(page, 'SELECT AVG(age) FROM visits', 0.25);
@@ -190,7 +190,7 @@ test('an analyst: from a token to an answer, and the same again for nothing', as
   await page.waitForSelector('#inside:visible');
   assert.equal(await page.locator('#asked-list li').count(), 1, 'the tab remembers');
   await page.click('#forget');
-  await page.waitForSelector('#door:visible');
+  await page.waitForSelector('#login:visible');
   assert.equal(await page.evaluate(() => sessionStorage.length), 0);
   assert.ok(await page.isHidden('#inside'));
   await done(page);
@@ -199,7 +199,7 @@ test('an analyst: from a token to an answer, and the same again for nothing', as
 test('groups are dots with intervals, histograms are bars, and medians have an interval', async () => {
   const page = await console_('ann');
   await price(page, 'SELECT region, COUNT(*) AS n, AVG(cost) FROM visits GROUP BY region', 0.2);
-  assert.match(await page.textContent('#expected'), /AVG\(cost\) depends on how many rows there are/);
+  assert.match(await page.textContent('#expected'), /AVG\(cost\) depends on the number of rows/);
   const { answers } = await ask(page);
   assert.equal(answers.length, 8);
   assert.equal(await page.locator('#charts svg').count(), 2);
@@ -236,7 +236,7 @@ test('groups are dots with intervals, histograms are bars, and medians have an i
   // The bars' areas stand in the order of their counts, and rise from the same ground.
   const heights = await page.locator('#charts .block').evaluateAll((list) => list.map((rect) => Number(rect.getAttribute('height'))));
   assert.ok(heights.every((height) => height > 0));
-  assert.doesNotMatch(await page.textContent('#meaning'), /there is none/);
+  assert.doesNotMatch(await page.textContent('#meaning'), /no interval is shown/);
   await done(page);
 });
 
@@ -295,7 +295,7 @@ test('a token that is not known is refused, and not kept', async () => {
   for (const wrong of [`cpt_${'0'.repeat(64)}`, 'nonsense', 'Ünicode ✓', '<b>x</b>']) {
     await enter(page, wrong);
     await page.waitForSelector('#token-wrong[role=alert]:visible');
-    assert.match(await page.textContent('#token-wrong'), /is not known here|is no token/);
+    assert.match(await page.textContent('#token-wrong'), /unknown or revoked|is not a token/);
     await page.fill('#token', '');
   }
   assert.equal(await page.evaluate(() => sessionStorage.length), 0);
@@ -316,7 +316,7 @@ test('what is not understood stands beside the editor', async () => {
     await page.press('#sql', 'Control+Enter');
   };
   await wrong('SELECT MAX(age) FROM visits', /MAX\(age\) is not understood\. Possible: COUNT/);
-  await wrong('SELECT COUNT(*) FROM elsewhere', /Table "elsewhere" is not here/);
+  await wrong('SELECT COUNT(*) FROM elsewhere', /Table "elsewhere" does not exist/);
   await wrong('SELEC', /is no SQL/);
   await price(page, 'SELECT COUNT(*) FROM visits', 0.1);
   assert.ok(await page.isHidden('#sql-wrong'));
@@ -358,7 +358,7 @@ test('two tabs: what one spends the other does not have, and what one asked is f
   const shared = await context();
   const one = await console_('ben', {}, shared);
   const other = await visit('/console.html', {}, shared);
-  assert.ok(await other.isVisible('#door'), 'the token is of one tab alone');
+  assert.ok(await other.isVisible('#login'), 'the token is of one tab alone');
   await enter(other, 'ben');
   await other.waitForSelector('#inside:visible');
   await price(one, 'SELECT COUNT(*) FROM visits', 2);
@@ -369,7 +369,7 @@ test('two tabs: what one spends the other does not have, and what one asked is f
   assert.equal(await other.textContent('#trouble'), `Refused by account "ben": 2 of epsilon is asked for and 1 is left of 3. ${remedy('the same with 2 times the noise, a pure release of epsilon 1')}`);
   await other.waitForSelector('#price-wrong:visible');
   await price(other, 'SELECT COUNT(*) FROM visits', 2);
-  await other.waitForFunction(() => document.querySelector('#ask').textContent === 'Ask again for nothing');
+  await other.waitForFunction(() => document.querySelector('#ask').textContent === 'Ask again for free');
   const same = await ask(other);
   assert.deepEqual([same.repeated, same.answers], [true, answer.answers]);
   assert.ok(await other.isHidden('#trouble'));
@@ -406,7 +406,7 @@ test('an answer that is lost on its way is fetched under the same key, and charg
   assert.match(await page.textContent('#trouble'), /^The server does not answer; is counterpoint serve still running\?$/);
   await page.reload();
   await page.waitForSelector('#trouble:visible');
-  assert.match(await page.textContent('#trouble'), /sent before, and no answer came/);
+  assert.match(await page.textContent('#trouble'), /sent before, but no answer arrived/);
   assert.equal(await page.inputValue('#sql'), 'SELECT COUNT(*) FROM visits WHERE age > 21');
   await page.click('#ask:not([aria-disabled=true])');
   await page.waitForSelector('#answer:visible');
@@ -428,7 +428,7 @@ test('a question that is not free any more is not asked again without its price'
   await page.reload();
   await page.click('#asked-list button');
   await page.waitForSelector('#trouble:visible');
-  assert.equal(await page.textContent('#trouble'), 'It is not free any more: it would cost 0.5 epsilon.');
+  assert.equal(await page.textContent('#trouble'), 'This question is no longer free: it would cost 0.5 epsilon.');
   assert.equal(await page.textContent('#ask'), 'Ask for 0.5 epsilon');
   assert.equal(page.asked, 0);
   await done(page);
@@ -492,7 +492,7 @@ test('slots of a plan are offered, and names of tables are text and are quoted',
 test('the owner: accounts, spending, history, and that it is whole', async () => {
   const page = await inside('/owner.html', 'olga');
   assert.equal(await page.textContent('#who'), 'olga, owner');
-  assert.match(await page.locator('#tree > li').textContent(), /^visits data set, sums9.824 of 10 epsilon given away/);
+  assert.match(await page.locator('#tree > li').textContent(), /^visits data set, sums9.824 of 10 epsilon allocated/);
   assert.equal(await page.locator('#tree > li > ul > li').count(), 4);
   assert.match(await page.locator('#tree ul > li').nth(1).textContent(), /^ben account, sums2 of 3 epsilon spent/);
   assert.ok(await page.isVisible('#none-pending'));
@@ -516,10 +516,10 @@ test('the owner: accounts, spending, history, and that it is whole', async () =>
   assert.match(rows[0], /questionSELECT [\s\S]*ben\s*ben\s*q-[0-9a-f]{12}…\s*2 epsilon$/);
   await page.selectOption('#of', '');
   await page.selectOption('#events', 'all');
-  assert.match(await page.locator('#history tbody tr').last().textContent(), /ledger made/);
+  assert.match(await page.locator('#history tbody tr').last().textContent(), /ledger created/);
   await page.click('#verify');
-  await page.waitForFunction(() => document.querySelector('#verified').textContent.startsWith('Whole: '));
-  assert.match(await page.textContent('#verified'), /^Whole: every balance agrees with the \d+ entries of the history\.$/);
+  await page.waitForFunction(() => document.querySelector('#verified').textContent.startsWith('Verified: '));
+  assert.match(await page.textContent('#verified'), /^Verified: every balance agrees with the \d+ entries of the history\.$/);
   assert.ok(await page.isHidden('#verify-wrong'));
   await done(page);
   const auditor = await inside('/owner.html', 'otto');
@@ -557,7 +557,7 @@ test('the owner: what is pending, pages of a long history, and a ledger that is 
   assert.match(await page.locator('#history tbody tr').last().textContent(), /^1/);
   await page.click('#verify');
   await page.waitForSelector('#verify-wrong[role=alert]:visible');
-  assert.equal(await page.textContent('#verify-wrong'), 'Not whole: entry 7 has another hash');
+  assert.equal(await page.textContent('#verify-wrong'), 'Verification failed: entry 7 has another hash');
   assert.equal(await page.textContent('#verified'), '');
   assert.equal(await page.locator('main img').count(), 0);
   await done(page);
@@ -601,7 +601,7 @@ test('the owner opens an account of slots and makes its token; the analyst cuts 
   await analyst.fill(made('one'), '0.025');
   assert.ok(await analyst.isHidden('#recut-wrong'));
   await analyst.click('#recut-try');
-  await analyst.waitForFunction(() => document.querySelector('#recut-said').textContent === 'It can be cut so. Nothing was changed.');
+  await analyst.waitForFunction(() => document.querySelector('#recut-said').textContent === 'This exchange is allowed. Nothing was changed.');
   assert.match(await analyst.textContent('#slot-list'), /2 of 2 left/);
   await analyst.click('#recut-now');
   await analyst.waitForFunction(() => document.querySelector('#slot-list').textContent.includes('daily 2 of 2 left'));
@@ -649,7 +649,7 @@ test('sessions are opened, asked and ended', async () => {
   const { violations } = await page.evaluate(() => window.axe.run());
   assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target)}`), []);
   await item('steps').getByRole('button', { name: 'End session steps' }).click();
-  await page.waitForFunction(() => document.querySelector('#session-said').textContent === 'steps is over. Nothing is refunded.');
+  await page.waitForFunction(() => document.querySelector('#session-said').textContent === 'Session steps is closed. Its cost is not refunded.');
   await page.fill('#session-key', 'dear');
   await page.fill('#session-epsilon', '50');
   await page.click('#session-form button');
@@ -667,7 +667,7 @@ test('a token of another role is refused readably', async () => {
   await page.click('nav >> text=Console');
   await page.waitForSelector('#inside:visible');
   await page.click('#forget');
-  await page.waitForSelector('#door:visible');
+  await page.waitForSelector('#login:visible');
   await enter(page, 'olga');
   await page.waitForSelector('#token-wrong:visible');
   assert.match(await page.textContent('#token-wrong'), /^olga’s token is an owner’s\. The console is for analysts/);

@@ -227,7 +227,7 @@ test('a plan is kept, and what changes is shown beside it', async () => {
   assert.ok(Number(was) >= error && Number(was) <= 1.001 * error, `${was} is shown of ${error}`);
   const back = await planned(page, () => page.click('#go-back'));
   assert.deepEqual(back, page.plan);
-  assert.equal(await page.locator('#s1-row .was-text').textContent(), 'as it was');
+  assert.equal(await page.locator('#s1-row .was-text').textContent(), 'unchanged');
   const names = await page.locator('#bars th').allTextContents();
   assert.deepEqual(names, ['Adding up', 'Advanced composition', 'Closed formula (KOV)', 'Counterpoint']);
   await done(page);
@@ -284,7 +284,7 @@ test('by keyboard alone', async () => {
 
 test('all kinds can be planned as they are added', async () => {
   const page = await visit();
-  await page.getByLabel('That a person is there at all').check();
+  await page.getByLabel('Whether a person takes part').check();
   await page.fill('#people', '20000');
   const kinds = await page.locator('#add button').evaluateAll((list) => list.map((button) => button.dataset.kind));
   assert.equal(kinds.length, 13);

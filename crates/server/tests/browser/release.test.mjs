@@ -68,7 +68,7 @@ async function begun(page) {
   await page.getByLabel('net_income: lowest').fill('0');
   await page.getByLabel('net_income: highest').fill('1000');
   await page.selectOption('#column-2', 'groups');
-  await page.getByLabel('region: groups, commas between').fill('north, south');
+  await page.getByLabel('region: groups, separated by commas').fill('north, south');
   await page.click('#add [data-kind=histogram]');
   await page.fill('#s1-name', 'people by region');
   await page.selectOption('#s1-column', 'region');
@@ -148,7 +148,7 @@ test('a study is tried, released, shown, and the same when it is released again'
   assert.equal(new URL(page.url()).hash, '', 'the key is not left in the address');
   await begun(page);
   await finished(page, '#rehearse-now', 'Made-up numbers');
-  assert.match(await page.textContent('#released-cost'), /made up: they say nothing about anybody/);
+  assert.match(await page.textContent('#released-cost'), /made-up rows: they say nothing about anybody/);
   assert.equal((await rows(page)).length, 4);
   assert.ok(!existsSync(out), 'a rehearsal writes nothing');
   assert.equal(await page.locator('#released-files button').count(), 0, 'and nothing of it can be saved');

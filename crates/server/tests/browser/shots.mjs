@@ -47,7 +47,7 @@ const bins = async (page) => {
 };
 if (curated) {
   const at = '/console.html';
-  await shot('console-door', { width: 1280, at, act: async (page) => {
+  await shot('console-login', { width: 1280, at, act: async (page) => {
     await page.fill('#token', 'cpt_wrong');
     await page.keyboard.press('Enter');
     await page.waitForSelector('#token-wrong:visible');

@@ -1,4 +1,4 @@
-//! What is answered.
+//! Answers: their numbers, their repetition and their charges.
 
 use crate::service::*;
 use counterpoint_curator::Role;
@@ -20,7 +20,7 @@ fn an_answer_is_near_the_truth_charged_and_repeated_for_nothing() {
         Some(true)
     );
     let numbers = answer["answers"].as_array().unwrap();
-    // Three groups, of which one is not in the table; five numbers, two quantiles and three bins each.
+    // Three groups, one of which is empty in the table; five numbers, two quantiles and three bins each.
     assert_eq!(numbers.len(), 3 * (5 + 2 + 3));
     let rows: Vec<Row> = people(500);
     for number in numbers {
@@ -68,7 +68,7 @@ fn an_answer_is_near_the_truth_charged_and_repeated_for_nothing() {
     let again = ask(address, &token, "team", sql, 400.0);
     assert_eq!(read(&again)["answers"], answer["answers"]);
     assert_eq!(read(&again)["repeated"], true);
-    // The same in the algebra, spelled another way, is the same question.
+    // The same question as algebra, spelled differently.
     let question = json!({"table": "VISITS", "aggregates": [{"name": "COUNT(*)", "of": "count"}]});
     let one = json!({"account": "team", "question": question, "epsilon": 1.5, "key": "monday"});
     let counted = read(&post(address, "/v1/questions", &token, &one));
@@ -78,7 +78,7 @@ fn an_answer_is_near_the_truth_charged_and_repeated_for_nothing() {
         (&same["answers"][0]["name"], &same["repeated"]),
         (&json!("count(*)"), &json!(true))
     );
-    // So is a list of keys.
+    // A list of keys is the same question as well.
     let filter = json!({"in": {"column": "region", "keys": ["south", "north"]}});
     let listed = json!({"table": "visits", "filter": filter, "aggregates": [{"of": "count"}]});
     let one = json!({"account": "team", "question": listed, "epsilon": 1.5});
@@ -91,18 +91,18 @@ fn an_answer_is_near_the_truth_charged_and_repeated_for_nothing() {
     let other = json!({"account": "team", "question": question, "epsilon": 1.25, "key": "monday"});
     assert_eq!(post(address, "/v1/questions", &token, &other).0, 409);
     assert_ne!(place.spent("team"), spent);
-    // Another process tells the same.
+    // Another process gives the same answer.
     let restarted = place.serve();
     let again = ask(restarted, &token, "team", sql, 400.0);
     assert_eq!(read(&again)["answers"], answer["answers"]);
-    // Another analyst of the same account is told for nothing, too.
+    // Another analyst of the same account gets the answer for free.
     let ben = place.token(Role::Analyst, "ben", &["team"]);
     let told = read(&ask(restarted, &ben, "team", sql, 400.0));
     assert_eq!((&told["answers"], &told["repeated"]), (&answer["answers"], &json!(true)));
     assert!(place.verified());
 }
 
-/// Keys are the ledger's: they outlive the service, and are taken by a debit or an answer alone.
+/// Keys are stored in the ledger: they survive the service, and only a debit or an answer takes a key.
 #[test]
 fn a_key_stands_for_one_question_for_good() {
     let place = Place::new(&people(100), (0.0, 30.0), "10", &[("team", "2")]);
@@ -113,7 +113,7 @@ fn a_key_stands_for_one_question_for_good() {
         post(address, "/v1/questions", token, &asked)
     };
     let (count, sum) = ("SELECT COUNT(*) FROM visits", "SELECT SUM(age) FROM visits");
-    // What is illegal, or more than there is, takes no key.
+    // Illegal and over-budget questions take no key.
     assert_eq!(ask(address, &ann, "k", "SELECT COUNT(*) FROM nowhere", 0.5).0, 422);
     assert_eq!(ask(address, &ann, "k", sum, 3.0).0, 402);
     let first = read(&ask(address, &ann, "k", count, 0.5));
@@ -124,7 +124,7 @@ fn a_key_stands_for_one_question_for_good() {
     };
     refused(ask(address, &ann, "k", sum, 0.5));
     refused(ask(address, &ann, "k", count, 0.25));
-    // In a list each has its own.
+    // Each question of a list has its own key.
     let one =
         |key: &str, sql: &str| json!({"account": "team", "sql": sql, "epsilon": 0.5, "key": key});
     let list = json!([one("k", sum), one("k", count)]);
@@ -134,7 +134,7 @@ fn a_key_stands_for_one_question_for_good() {
     let restarted = place.serve();
     refused(ask(restarted, &ann, "k", sum, 0.5));
     assert_eq!(read(&ask(restarted, &ann, "k", count, 0.5))["answers"], first["answers"]);
-    // Another analyst's key for what is answered already, and a second key of the first one's.
+    // Another analyst's key for an answered question, and a second key of the first analyst.
     for (token, key) in [(&ben, "k"), (&ann, "l")] {
         let told = read(&ask(restarted, token, key, count, 0.5));
         assert_eq!((&told["answers"], &told["repeated"]), (&first["answers"], &json!(true)));
@@ -175,7 +175,8 @@ fn prices_are_told_without_a_debit_and_hold() {
     assert_eq!(told["cost"], quote["cost"]);
 }
 
-/// Each on its own, in their order: what is not legal or no longer paid for is in the way of no other.
+/// Each question of a list is answered on its own, in order: illegal and over-budget questions do not affect the
+/// others.
 #[test]
 fn lists_are_answered_one_by_one() {
     let place = Place::new(&people(100), (0.0, 30.0), "1000", &[("team", "900")]);
@@ -211,7 +212,7 @@ fn lists_are_answered_one_by_one() {
     assert_eq!(codes.collect::<Vec<_>>(), expected, "{told:?}");
     let spent = place.spent("team").parse::<f64>().unwrap();
     assert!((899.999..=900.0).contains(&spent), "{spent}");
-    // As many as if it were asked alone of a ledger of its own.
+    // The same charge as for the question alone on a ledger of its own.
     let alone = Place::new(&people(100), (0.0, 30.0), "1000", &[("team", "900")]);
     let other = alone.serve();
     let ann = alone.token(Role::Analyst, "ann", &["team"]);
@@ -222,7 +223,7 @@ fn lists_are_answered_one_by_one() {
             assert!((value(&one, place) - value(answer, place)).abs() < 0.5, "{one} {answer}");
         }
     }
-    // The second time nothing is charged, and the same is told.
+    // The second time nothing is charged, and the answer is the same.
     assert_eq!(told[6]["answers"], told[0]["answers"]);
     assert_eq!(told[6]["cost"]["amount"], 0.0);
     let again = read(&post(address, "/v1/questions", &token, &list));
@@ -247,7 +248,7 @@ fn made_up_rows_answer_for_nothing_and_say_nothing_of_the_table() {
     let address = place.serve();
     let sql = "SELECT region, COUNT(*), AVG(age) FROM visits GROUP BY region";
     let asking = |account: &str, sql: &str| {
-        // Far more than there is, and so nearly without noise.
+        // The budget is so large that there is almost no noise.
         json!({"account": account, "sql": sql, "epsilon": 400})
     };
     let rehearse =
@@ -262,7 +263,7 @@ fn made_up_rows_answer_for_nothing_and_say_nothing_of_the_table() {
     assert!(
         [1, 3, 5].map(|place| value(&first, place)).iter().all(|age| (40.0..60.0).contains(age))
     );
-    // Whatever the table holds, and whether it is there.
+    // A rehearsal does not depend on the table, nor on its existence.
     place.write(&people(7));
     let values = |answer: &Value| [0, 2, 4].map(|place| answer["answers"][place]["value"].clone());
     assert_eq!(values(&read(&rehearse("team", sql))), values(&first));
@@ -281,7 +282,8 @@ fn made_up_rows_answer_for_nothing_and_say_nothing_of_the_table() {
     assert!(place.verified());
 }
 
-/// A table on a server is answered about like one in a file. What fails there after the debit is charged, and tells nothing.
+/// A table on a server is answered about as accurately as one in a file. A failure after the debit is charged and
+/// reveals nothing.
 #[test]
 fn tables_on_a_server_are_answered_about() {
     let Some(server) = server() else { return };

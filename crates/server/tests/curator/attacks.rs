@@ -5,7 +5,7 @@ mod outages;
 
 use crate::service::*;
 use counterpoint_curator::Role;
-use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter};
+use counterpoint_ledger::{FilterKind, Ledger, NewAccount, NewFilter};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ fn tokens_that_are_wrong_revoked_or_somebody_elses_open_nothing() {
     for path in ["/v1/history", "/v1/status", "/v1/verify", "/v1/metrics"] {
         assert_eq!(get(address, path, &ann).0, 403, "{path}");
     }
-    // Another's account is as good as none.
+    // Another analyst's account looks like one that does not exist.
     let theirs = ask(address, &ann, "bens", COUNT, 0.5);
     let none = ask(address, &ann, "none", COUNT, 0.5);
     assert_eq!((theirs.0, none.0), (404, 404));
@@ -49,7 +49,7 @@ fn tokens_that_are_wrong_revoked_or_somebody_elses_open_nothing() {
     let all = place.token(Role::Analyst, "eve", &["visits", "anns"]);
     assert_ne!(ask(address, &all, "visits", COUNT, 0.5).0, 200);
     assert_eq!((place.spent("anns"), place.spent("bens")), (spent, "0".to_owned()));
-    // Two tokens in one head are none; nor is another scheme one.
+    // Two tokens in one header are no valid token; nor is another scheme.
     let twice = format!(
         "GET /v1/me HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {ann}\r\n\
          Authorization: Bearer {ann}\r\n\r\n"
@@ -83,12 +83,12 @@ fn a_race_for_the_last_share_has_as_many_winners_as_there_are_shares() {
     assert!(place.verified());
 }
 
-/// Ten names share one account's budget; and accounts cannot be opened beyond the data set's.
+/// Ten tokens share one account's budget, and accounts cannot be opened beyond the data set's budget.
 #[test]
 fn no_coalition_has_more_than_the_data_set() {
     let place = Place::new(&people(50), (0.0, 30.0), "1", &[("one", "0.5"), ("two", "0.5")]);
     let mut ledger = Ledger::open(&place.config().ledger).unwrap();
-    let more = NewFilter::new(Kind::Sums, "0.001".parse().unwrap(), "0".parse().unwrap());
+    let more = NewFilter::new(FilterKind::Sums, "0.001".parse().unwrap(), "0".parse().unwrap());
     assert!(ledger.open_account("three", "visits", &NewAccount::Filter(more)).is_err());
     drop(ledger);
     let address = place.serve();
@@ -105,7 +105,7 @@ fn no_coalition_has_more_than_the_data_set() {
     assert!(place.verified());
 }
 
-/// Requests that are refused, on tables that differ in everything.
+/// Requests that are refused in the same way on tables with entirely different content.
 #[test]
 fn refusals_and_prices_do_not_depend_on_the_data() {
     let big = rusqlite::types::Value::Real(f64::INFINITY);
@@ -138,8 +138,8 @@ fn refusals_and_prices_do_not_depend_on_the_data() {
     assert!(told[0].iter().all(|answer| matches!(answer.0, 200 | 402 | 422)), "{:?}", told[0]);
 }
 
-/// Whatever makes an engine fail, from outside it is one and the same; it is charged, and asked again it is not charged
-/// again. Values that would make another engine fail do not make this one.
+/// All failures of an engine look the same from outside. A failure is charged once, and not again when the question is
+/// repeated. Values that would make another engine fail do not make this one fail.
 #[test]
 fn failures_after_the_debit_look_alike_and_stay_charged() {
     let ask_of = |rows: &[Row], limit: f64, break_it: bool| {
@@ -171,7 +171,7 @@ fn failures_after_the_debit_look_alike_and_stay_charged() {
     assert_eq!(ask_of(&[odd.to_vec(), vec![text]].concat(), 30.0, false).0.0, 200);
 }
 
-/// A group that was not declared never appears, whoever is in it; one that was does, though nobody is.
+/// An undeclared group never appears, even if it has rows; a declared group always appears, even if it has none.
 #[test]
 fn keys_are_the_declared_ones() {
     let mut rows = people(60);

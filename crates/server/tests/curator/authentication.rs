@@ -1,4 +1,4 @@
-//! Every path of the interface, asked by everybody who must not ask it.
+//! Every path of the interface, requested by every caller who is not authorized.
 
 use crate::service::*;
 use counterpoint_curator::Role;
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
-/// Who may ask what. Whoever adds a path says here whose it is.
+/// The roles of each path. A new path must be added here.
 const PATHS: [(&str, &[Role]); 23] = [
     ("GET /v1/me", EVERYBODY),
     ("GET /v1/tables", EVERYBODY),
@@ -38,7 +38,7 @@ const OVERSEERS: &[Role] = &[Role::Owner, Role::Auditor];
 const ANALYSTS: &[Role] = &[Role::Analyst];
 const OWNERS: &[Role] = &[Role::Owner];
 
-/// The paths of the document with their methods, and whether it says that they need a token.
+/// The paths of the document with their methods, and true if the document requires a token.
 fn documented(address: SocketAddr) -> Vec<(String, bool)> {
     let document = read(&get(address, "/v1/openapi.json", ""));
     let mut list = Vec::new();
@@ -59,21 +59,22 @@ fn the_document_has_every_path_and_says_which_need_a_token() {
     let private = PATHS.iter().map(|(line, _)| ((*line).to_owned(), true));
     let public = PUBLIC.iter().map(|line| ((*line).to_owned(), false));
     assert_eq!(told, private.chain(public).collect());
-    // Each is served: what it refuses is the caller, not the path or the method.
+    // Each path exists: the refusal is about the caller, not about the path or the method.
     for (line, needs_token) in &told {
         let answer = request(address, &concrete(line, "team"), "", None);
         assert_eq!(answer.0, if *needs_token { 401 } else { 200 }, "{line}: {}", answer.1);
     }
 }
 
-/// A line with words for what is in braces.
+/// A path with values in place of its braces.
 fn concrete(line: &str, word: &str) -> String {
     ["account", "key", "id"]
         .iter()
         .fold(line.to_owned(), |line, name| line.replace(&format!("{{{name}}}"), word))
 }
 
-/// Requests that are wrong in everything else, too: path, parameters, type and body. Of the last two the body never comes.
+/// Requests that are also wrong otherwise: path, parameters, type and body. The last two announce a body and never send
+/// it.
 fn wrong_in_everything(address: SocketAddr, line: &str, token: &str) -> [String; 7] {
     let head = |line: &str, lines: &str| {
         let token = if token.is_empty() {
@@ -103,8 +104,8 @@ fn assert_refused(address: SocketAddr, line: &str, token: &str, status: u16, cod
     }
 }
 
-/// Without a token, with a wrong or a revoked one, and with those of every role that a path is not for: refused, whatever
-/// else is wrong with the request.
+/// Without a token, with a wrong or revoked token, and with a token of an unauthorized role, a request is refused as
+/// such, whatever else is wrong with it.
 #[test]
 fn every_path_refuses_everybody_it_is_not_for_before_anything_else() {
     let place = Place::new(&people(5), (0.0, 30.0), "10", &[("team", "1")]);
@@ -134,7 +135,7 @@ fn every_path_refuses_everybody_it_is_not_for_before_anything_else() {
                 assert_refused(address, line, token, 403, "forbidden");
                 continue;
             }
-            // Those whom it is for are told what else is wrong.
+            // Authorized callers learn what else is wrong.
             for text in &wrong_in_everything(address, line, token)[..5] {
                 let (status, body) = send(address, text.as_bytes());
                 assert!(!matches!(status, 0 | 401 | 403 | 500..), "{text}\n{status} {body}");

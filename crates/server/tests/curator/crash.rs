@@ -10,14 +10,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// 64 clients against one budget, and kill -9 after some answers, now few and now many: 100 rounds in a full run. The budget is spent to the
-/// unit and never beyond, every answer ever shown is stored and told again, and the history is whole.
+/// 64 clients share one budget while the service is killed after few or many answers: 100 rounds in a full run. The
+/// budget is spent exactly and never exceeded, every shown answer is stored and repeated, and the history verifies.
 #[test]
 fn answers_outlive_the_service_and_budgets_hold() {
     let rounds = tries(100, 0.04);
     let place = Place::new(&people(100), (0.0, 30.0), "100", &[("team", "40"), ("lab", "2")]);
     let tokens = ["ann", "ben"].map(|name| place.token(Role::Analyst, name, &["team", "lab"]));
-    // What was shown, by what was asked.
+    // The shown answers, by question.
     let shown: Arc<Mutex<BTreeMap<String, Value>>> = Arc::default();
     let mut random = Random::new(64);
     for round in 0..rounds {
@@ -64,7 +64,7 @@ fn answers_outlive_the_service_and_budgets_hold() {
     assert!(place.verified());
 }
 
-/// Tries again where a token asked too much at once.
+/// Tries again if the token made too many requests.
 fn patient(send: impl Fn() -> Answer) -> Answer {
     loop {
         match send() {
@@ -74,7 +74,7 @@ fn patient(send: impl Fn() -> Answer) -> Answer {
     }
 }
 
-/// A session of four is opened, or was, and asked something. Whether the service is there.
+/// Opens a session of four answers, or finds it open, and asks it. Returns true if the service is running.
 fn one_session(
     address: SocketAddr,
     token: &str,
@@ -108,7 +108,7 @@ fn one_session(
     true
 }
 
-/// Questions, prices and retries, until the service is gone.
+/// Asks questions, prices and retries until the service stops.
 fn one_client(
     address: SocketAddr,
     token: &str,

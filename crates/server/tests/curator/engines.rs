@@ -1,5 +1,5 @@
-//! The server that holds a table is stopped in the middle of questions, and so is the curator: nothing is lost, nothing is
-//! told twice in different words, and nothing is free.
+//! The database server, or the curator, is stopped in the middle of questions: no answer is lost, none is given twice
+//! with different numbers, and none is free.
 
 use crate::service::*;
 use counterpoint_curator::Role;
@@ -32,7 +32,7 @@ fn stopping_servers() {
         run(&server, &gated_table(&schema));
         place.move_table(&server, &format!("{schema}.seen"));
         let mut asked = Asked::new(&place, Some(&server));
-        // Those who run when something is stopped fail.
+        // Questions that run while something is stopped fail.
         for stopped in [Stopped::Server, Stopped::Curator] {
             let rounds = tries(25, 0.12);
             assert!(asked.while_stopped(stopped, rounds) >= rounds);
@@ -41,7 +41,8 @@ fn stopping_servers() {
     }
 }
 
-/// The same on Spark: a worker of two is killed, whose work others do again; the server, with all; and the curator.
+/// The same on Spark: one of two workers is killed, whose work others repeat; then the server, with all work; then the
+/// curator.
 #[test]
 #[cfg(feature = "spark")]
 fn questions_outlive_spark() {
@@ -72,7 +73,7 @@ fn stopping_spark() {
     asked.all_again();
 }
 
-/// Rows that nobody sees while the gate is shut, so that questions are under way.
+/// Rows that cannot be read while the gate is shut, so that questions stay running.
 fn gated_table(schema: &str) -> String {
     format!(
         "CREATE TABLE {schema}.kept (nr bigint, age int, pay numeric, region text); \
@@ -82,7 +83,7 @@ fn gated_table(schema: &str) -> String {
     )
 }
 
-/// The lock that the gate is.
+/// The lock that implements the gate.
 const GATE: u32 = 36;
 
 /// Shuts the gate until the connection is dropped.
@@ -100,16 +101,16 @@ enum Stopped {
     Curator,
 }
 
-/// What was asked, and what was told.
+/// The questions and their answers.
 struct Asked<'a> {
     place: &'a Place,
     /// The server with the gate, if there is one.
     server: Option<&'a str>,
     tokens: Vec<String>,
     random: Random,
-    /// How many questions were asked: their numbers are below this.
+    /// The number of questions asked; their numbers are below this.
     count: u64,
-    /// How many were debited for certain.
+    /// The number of questions that were certainly debited.
     charged: u64,
     shown: BTreeMap<u64, Value>,
 }
@@ -122,8 +123,8 @@ impl<'a> Asked<'a> {
         Self { place, server, tokens, random, count: 0, charged: 0, shown }
     }
 
-    /// Questions by fours, and something stopped when the first or the second of them is debited and none can be answered; then
-    /// one in peace. How many failed.
+    /// Asks four questions at a time and stops something when the first or second is debited and none can be answered;
+    /// then asks one undisturbed. Returns the number of failures.
     fn while_stopped(&mut self, stopped: Stopped, rounds: u64) -> u64 {
         let (mut child, mut address) = self.place.start_when_ready();
         let mut failed = 0;
@@ -161,12 +162,12 @@ impl<'a> Asked<'a> {
                 failed += u64::from(answer.0 != 200);
                 self.note(number, &answer, stopped);
             }
-            // A server that is back is asked as before: nobody pays for connections that were lost.
+            // A restarted server is asked as before: lost connections cost nothing.
             let answer = ask_one(address, &self.tokens, self.count);
             assert_eq!(answer.0, 200, "{}", answer.1);
             self.note(self.count, &answer, stopped);
             self.count += 1;
-            // Every answer that was shown was debited, and every one that failed; no question twice.
+            // Every shown answer and every failure was debited, and no question twice.
             let debits = self.place.debits("team").len() as u64;
             assert!((self.charged..=self.count).contains(&debits), "{debits} of {}", self.charged);
         }
@@ -185,14 +186,14 @@ impl<'a> Asked<'a> {
                 assert_eq!(read(answer)["detail"], detail);
                 assert_problem(answer, 502, "charged-and-failed");
             }
-            // Nobody was told whether it is debited: the curator was gone.
+            // The curator stopped before anybody learned if the question was debited.
             0 if stopped == Stopped::Curator => return,
             other => panic!("{other} {}", answer.1),
         }
         self.charged += 1;
     }
 
-    /// Everything is told once more as it was, whatever became of it then, and debited once.
+    /// Every question is asked once more: shown answers are repeated, and each question is debited once.
     fn all_again(&self) {
         let (mut child, address) = self.place.start_when_ready();
         for number in 0..self.count {

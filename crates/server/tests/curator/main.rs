@@ -1,4 +1,4 @@
-//! The curator as analysts and attackers meet it, over plain TCP: what is answered, what is charged, what is refused.
+//! The curator over plain TCP, as analysts and attackers use it: answers, charges and refusals.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod answers;

@@ -1,4 +1,4 @@
-//! What an operator sees and does: logs, numbers, signals.
+//! The operator's view: logs, metrics and signals.
 
 use crate::service::*;
 use counterpoint_curator::Role;
@@ -14,7 +14,7 @@ use tokio_rustls::rustls;
 
 const COUNT: &str = "SELECT COUNT(*) FROM visits WHERE region = 'north' AND age > 31";
 
-/// Told to end, the service gives the answers that are under way to whoever waits for them, and is gone.
+/// After SIGTERM, the service delivers the answers that are being computed and then stops.
 #[test]
 fn a_service_that_ends_delivers_what_was_asked() {
     for signal_name in ["-TERM", "-INT"] {
@@ -46,7 +46,8 @@ fn a_service_that_ends_delivers_what_was_asked() {
     }
 }
 
-/// One line for each request, whatever became of it: who, where, what it cost and how long its parts took; never what was asked or answered.
+/// Each request has one log line: the caller, the path, the cost and the times of its stages. It never contains the
+/// question or the answer.
 #[test]
 fn the_log_has_a_line_for_each_request_and_no_data() {
     let place = Place::new(&people(50), (0.0, 30.0), "10", &[("team", "1")]);
@@ -87,7 +88,7 @@ fn the_log_has_a_line_for_each_request_and_no_data() {
     end(child);
 }
 
-/// Numbers that an alarm can be set on. The engines' own times are for owners.
+/// Metrics for alarms. Only owners see the engines' times.
 #[test]
 fn metrics_tell_stages_queues_failures_and_budgets() {
     let place = Place::new(&people(50), (0.0, 30.0), "10", &[("team", "4")]);
@@ -120,7 +121,7 @@ fn metrics_tell_stages_queues_failures_and_budgets() {
     end(child);
 }
 
-/// The configuration is read again at SIGHUP; one that cannot be used changes nothing.
+/// The configuration is read again at SIGHUP. A configuration that cannot be used changes nothing.
 #[test]
 fn the_configuration_is_read_again() {
     let place = Place::new(&people(50), (0.0, 30.0), "10", &[("team", "5")]);
@@ -139,7 +140,7 @@ fn the_configuration_is_read_again() {
     for broken in ["nonsense", &format!("{old}{}", again.replace("visits", "nowhere"))] {
         let said = || {
             let log = std::fs::read_to_string(place.path("log")).unwrap();
-            log.matches("the configuration stays as it was").count()
+            log.matches("the configuration cannot be read; the old one stays in use").count()
         };
         let before = said();
         std::fs::write(place.path("config.toml"), broken).unwrap();
@@ -154,7 +155,7 @@ fn the_configuration_is_read_again() {
     end(child);
 }
 
-/// Makes an authority, or a certificate by it for this machine.
+/// Makes a certificate authority, or a certificate that it issued for this machine.
 fn certificate(folder: &Path, script: &str) {
     let made = Command::new("sh").args(["-ec", script]).current_dir(folder).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
@@ -165,7 +166,7 @@ const CERTIFICATE: &str = "echo subjectAltName=IP:127.0.0.1 >names; \
     openssl req -newkey rsa:2048 -nodes -subj /CN=server -keyout key.pem -out csr; \
     openssl x509 -req -days 2 -in csr -CA ca.pem -CAkey ca.key -CAcreateserial -extfile names -out chain.pem";
 
-/// Asks by TLS: the server's certificate, and what it answers.
+/// Sends a request by TLS. Returns the server's certificate and the answer.
 fn by_tls(address: SocketAddr, authority: &Path, line: &str, body: &str) -> (Vec<u8>, String) {
     let mut roots = rustls::RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(authority).unwrap()).unwrap();
@@ -188,7 +189,7 @@ fn by_tls(address: SocketAddr, authority: &Path, line: &str, body: &str) -> (Vec
     (own, String::from_utf8_lossy(&answer).into_owned())
 }
 
-/// Beyond this machine whoever plans needs a token, as whoever asks; and a new certificate is used as soon as it is read.
+/// For clients on other machines, planning requires a token, as questions do. A new certificate is used after a reload.
 #[test]
 fn certificates_are_read_again_and_planning_needs_a_token() {
     if Command::new("openssl").arg("version").output().is_err() {
@@ -220,7 +221,7 @@ fn certificates_are_read_again_and_planning_needs_a_token() {
     signal(&child, "-HUP");
     wait_for(|| {
         let log = std::fs::read_to_string(place.path("log")).unwrap();
-        log.contains("the configuration stays as it was")
+        log.contains("the configuration cannot be read; the old one stays in use")
     });
     assert_eq!(used(), first);
     certificate(place.folder(), CERTIFICATE);

@@ -1,4 +1,4 @@
-//! What owners do by the interface: accounts, tokens, and the questions in the history.
+//! The owner's paths: accounts, tokens, and the questions in the history.
 
 use crate::service::*;
 use counterpoint_curator::Role;
@@ -62,7 +62,7 @@ fn an_owner_opens_an_account_and_makes_a_token_that_asks() {
     assert!(place.verified());
 }
 
-/// Only an owner does; and an owner's own token is made where the service runs.
+/// Only an owner may, and an owner's own token is created on the machine of the service.
 #[test]
 fn others_open_nothing_and_make_no_tokens() {
     let place = place();
@@ -114,7 +114,8 @@ fn others_open_nothing_and_make_no_tokens() {
     assert_eq!((count(), place.head()), (3, head), "nothing was made or charged");
 }
 
-/// The history has hashes; the owner reads what they stand for. Only what was answered is kept, and analysts see none of it.
+/// The history has hashes; the owner reads the questions they stand for. Only answered questions are stored, and
+/// analysts see none.
 #[test]
 fn questions_that_were_answered_are_read_by_the_owner() {
     let place = place();

@@ -1,16 +1,16 @@
-//! Lists that grow for ever, a page at a time.
+//! Long lists, a page at a time.
 
 use crate::service::*;
 use counterpoint_curator::Role;
 use counterpoint_ledger::{NewAccount, Request};
 use counterpoint_wire::Format;
-use counterpoint_wire::ledger::{Asked, ExactPlan};
+use counterpoint_wire::ledger::{ExactPlan, ReleaseRequest};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 
 const COUNT: &str = "SELECT COUNT(*) FROM visits";
 
-/// A list, read in pages of so many; each page is full but the last.
+/// Reads a list in pages of a given length; each page but the last is full.
 fn in_pages(address: SocketAddr, token: &str, path: &str, name: &str, limit: usize) -> Vec<Value> {
     let (mut all, mut after) = (Vec::new(), String::new());
     loop {
@@ -32,7 +32,7 @@ fn in_pages(address: SocketAddr, token: &str, path: &str, name: &str, limit: usi
     }
 }
 
-/// Every list in pages of any length is the list as a whole, whoever else writes meanwhile.
+/// The pages of a list, of any length, make up the whole list, even if others write meanwhile.
 #[test]
 fn pages_make_up_the_list() {
     let place = Place::new(&people(40), (0.0, 30.0), "100", &[("team", "30"), ("lab", "3")]);
@@ -80,11 +80,11 @@ fn pages_make_up_the_list() {
 /// A session that another program opened in Ann's name: the service neither answers nor lists it.
 fn another_programs_session(place: &Place, key: &str) {
     let plan = br#"{"release": [{"mechanism": "approx-dp", "epsilon": 0.01}]}"#;
-    let asked = Asked::Described(ExactPlan::parse(plan, Format::Json).unwrap().releases);
+    let asked = ReleaseRequest::Described(ExactPlan::parse(plan, Format::Json).unwrap().releases);
     let request = Request::new("team", key, &asked);
     let mut ledger = place.ledger();
     ledger.reserve(&Request { session: true, analyst: Some("ann"), ..request }).unwrap();
-    ledger.begin("team", key, b"toy", &[1; 32]).unwrap();
+    ledger.begin_session("team", key, b"toy", &[1; 32]).unwrap();
 }
 
 /// The history is the ledger's own; what is written between two pages is on a later one.
@@ -128,7 +128,7 @@ fn the_history_goes_on_where_it_was_left() {
         .history(None, None, |entry| own.push(serde_json::to_value(&entry).unwrap()))
         .unwrap();
     assert_eq!(in_pages(address, &auditor, "history", "entries", 4), own);
-    // Nobody is told more than a thousand at once who does not say so.
+    // Without a limit, a page has at most a thousand entries.
     open(3, 1003);
     let (usual, more) = (page(""), page("?limit=10000"));
     assert_eq!((numbers(&usual), &usual["next"]), ((1..=1000).collect(), &json!(1000)));
@@ -152,8 +152,8 @@ fn parameters_that_are_none_are_refused_by_name_and_range() {
         for (query, told) in [
             ("limit=0", range),
             ("limit=10001", "limit is \"10001\"; legal: a whole number from 1 to 10000"),
-            ("limit=1&limit=2", "\"limit\" is one too many"),
-            ("before=7", "\"before\" is one too many; legal: after and limit"),
+            ("limit=1&limit=2", "\"limit\" is unknown or repeated"),
+            ("before=7", "\"before\" is unknown or repeated; legal: after and limit"),
             ("after=%20", "after is \"%20\"; legal: "),
             ("after=", "after is \"\"; legal: "),
         ] {

@@ -1,4 +1,4 @@
-//! Queues in front of engines: overload costs nobody anything, and nobody waits who needs no engine.
+//! Queues in front of engines: overload costs nobody anything, and requests that need no engine do not wait.
 
 use crate::service::*;
 use counterpoint_curator::Role;
@@ -13,7 +13,7 @@ fn older(age: usize) -> String {
     format!("SELECT COUNT(*) FROM visits WHERE age > {age}")
 }
 
-/// A service whose engine is so slow, has so long, and takes so many.
+/// A service with an engine of this slowness, time limit and queue.
 fn place(steps: u64, timing: (f64, f64), running: usize, waiting: usize) -> Place {
     let place = Place::new(&people(20), timing, "1000", &[("team", "900")]);
     place.configure(&format!("[queue]\nrunning = {running}\nwaiting = {waiting}"));
@@ -21,10 +21,11 @@ fn place(steps: u64, timing: (f64, f64), running: usize, waiting: usize) -> Plac
     place
 }
 
-/// Seventy at once, of which two run: nobody is cut off at the limit by the others, and nobody pays who is sent away.
+/// Seventy questions at once, two of which run: none exceeds the time limit because of the others, and refused ones are
+/// not charged.
 #[test]
 fn overload_spends_no_budget() {
-    // Alone a question takes a small part of the limit; seventy at once would take several times as much.
+    // One question takes a small part of the limit; seventy at once would take several times the limit.
     let place = place(400_000, (0.0, 6.0), 2, 40);
     let token = place.token(Role::Analyst, "ann", &["team"]);
     let address = place.serve();
@@ -40,7 +41,7 @@ fn overload_spends_no_budget() {
     assert_eq!(place.debits("team").len(), count(200));
 }
 
-/// While an engine is held up, whoever needs none is answered, and whoever needs it is sent away without a debit.
+/// While an engine is blocked, requests that need no engine are answered, and the others are refused without a debit.
 #[test]
 fn those_who_need_no_engine_do_not_wait_for_it() {
     let place = place(1, (0.0, 10.0), 1, 0);

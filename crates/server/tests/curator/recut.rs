@@ -1,4 +1,4 @@
-//! Slots that are not used yet, cut otherwise by the analyst who has them.
+//! The exchange of unused slots by the analyst of an account.
 
 use crate::service::*;
 use counterpoint_curator::Role;

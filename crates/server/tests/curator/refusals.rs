@@ -5,7 +5,7 @@ use crate::service::*;
 use counterpoint::{Adjacency, Relation};
 use counterpoint_budget::Amount;
 use counterpoint_curator::Role;
-use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, NewQuota};
+use counterpoint_ledger::{FilterKind, Ledger, NewAccount, NewFilter, NewQuota};
 use counterpoint_wire::Format;
 use counterpoint_wire::ledger::ExactPlan;
 use serde_json::{Value, json};
@@ -36,8 +36,9 @@ impl Service {
         let config = std::fs::read_to_string(place.path("config.toml")).unwrap();
         std::fs::write(place.path("config.toml"), config + others).unwrap();
         let mut ledger = place.ledger();
-        let some = NewFilter::new(Kind::Sums, "100".parse().unwrap(), "0.001".parse().unwrap());
-        ledger.dataset("others", Relation::one(Adjacency::AddRemove), &some).unwrap();
+        let some =
+            NewFilter::new(FilterKind::Sums, "100".parse().unwrap(), "0.001".parse().unwrap());
+        ledger.add_dataset("others", Relation::single_record(Adjacency::AddRemove), &some).unwrap();
         set_up(&mut ledger);
         let address = place.serve();
         Self { place, address, told: Vec::new() }
@@ -242,8 +243,8 @@ fn half() -> NewQuota {
 fn a_quota_ends_before_the_account_does() {
     on_all_tables(|rows| {
         let mut service = Service::new(rows, &[("team", "2")], |ledger| {
-            ledger.quota("team", "ann", &half()).unwrap();
-            ledger.quota("team", "ben", &half()).unwrap();
+            ledger.add_quota("team", "ann", &half()).unwrap();
+            ledger.add_quota("team", "ben", &half()).unwrap();
         });
         let [ann, ben, cleo] = ["ann", "ben", "cleo"].map(|name| service.token(name, &["team"]));
         service.answered(&ann, &asking("team", &older(30), 0.375), 0.375);
@@ -270,9 +271,9 @@ fn a_quota_ends_before_the_account_does() {
 fn ten_tokens_have_one_quota_and_ten_names_one_account() {
     on_all_tables(|rows| {
         let mut service = Service::new(rows, &[("team", "2"), ("crowd", "1")], |ledger| {
-            ledger.quota("team", "ann", &half()).unwrap();
+            ledger.add_quota("team", "ann", &half()).unwrap();
             for name in 0..10 {
-                ledger.quota("crowd", &format!("eve{name}"), &half()).unwrap();
+                ledger.add_quota("crowd", &format!("eve{name}"), &half()).unwrap();
             }
         });
         // An eighth each: four of them fit a half.

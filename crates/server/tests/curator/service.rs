@@ -1,4 +1,4 @@
-//! A curator on tables of our own, and a client.
+//! A curator on tables of the tests, and a client.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use counterpoint_curator::{Config, Curator, Role, Tokens};
-use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter};
+use counterpoint_ledger::{FilterKind, Ledger, NewAccount, NewFilter};
 use counterpoint_server::Server;
 use counterpoint_wire::ledger::{Event, HistoryEntry};
 use serde_json::{Value, json};
@@ -42,8 +42,8 @@ fn child() {
         None => Server::bind(address).unwrap(),
         Some(tls) => Server::bind_with_tls(address, tls).unwrap(),
     };
-    let server = server.with(Curator::open(&config).unwrap());
-    let server = server.reloading(move || {
+    let server = server.with_curator(Curator::open(&config).unwrap());
+    let server = server.with_reload(move || {
         let text = std::fs::read_to_string(Path::new(&folder).join("config.toml"));
         let text = text.map_err(|error| error.to_string())?;
         Config::parse(&text, Path::new(&folder)).map_err(|error| error.to_string())
@@ -52,12 +52,12 @@ fn child() {
     server.run().unwrap();
 }
 
-/// Everything about a service but its process.
+/// A service without its process.
 pub(crate) struct Place {
     folder: tempfile::TempDir,
 }
 
-/// What an account is called, and what it has.
+/// The name of an account and its budget.
 type Account<'a> = (&'a str, &'a str);
 
 impl Place {
@@ -94,7 +94,7 @@ impl Place {
         std::fs::write(place.path("config.toml"), text).unwrap();
         let config = place.config();
         let mut ledger = Ledger::init(&config.ledger).unwrap();
-        ledger.dataset("visits", config.tables[0].public.relation(), &pure(budget)).unwrap();
+        ledger.add_dataset("visits", config.tables[0].public.relation(), &pure(budget)).unwrap();
         for (name, epsilon) in accounts {
             ledger.open_account(name, "visits", &NewAccount::Filter(pure(epsilon))).unwrap();
         }
@@ -134,7 +134,7 @@ impl Place {
             .unwrap();
     }
 
-    /// Every question goes through so many steps more, whatever it asks.
+    /// Adds this many steps to the engine's work for every question.
     pub(crate) fn slow_down(&self, steps: u64) {
         let connection = rusqlite::Connection::open(self.path("data.db")).unwrap();
         let sql = format!(
@@ -145,14 +145,14 @@ impl Place {
         connection.execute_batch(&sql).unwrap();
     }
 
-    /// What the service has logged about requests to this path.
+    /// The log lines of requests to this path.
     pub(crate) fn logged(&self, endpoint: &str) -> Vec<Value> {
         let text = std::fs::read_to_string(self.path("log")).unwrap_or_default();
         let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         lines.filter(|line| line["endpoint"] == endpoint).collect()
     }
 
-    /// The table is elsewhere from now on, and called this there.
+    /// Moves the table to another location and name.
     pub(crate) fn move_table(&self, source: &str, from: &str) {
         let file = self.path("config.toml");
         let text = std::fs::read_to_string(&file).unwrap();
@@ -172,7 +172,7 @@ impl Place {
     /// A service in this process, which lives as long as that.
     pub(crate) fn serve(&self) -> SocketAddr {
         let server = Server::bind("127.0.0.1:0".parse().unwrap()).unwrap();
-        let server = server.with(Curator::open(&self.config()).unwrap());
+        let server = server.with_curator(Curator::open(&self.config()).unwrap());
         let address = server.address();
         std::thread::spawn(move || server.run().unwrap());
         address
@@ -188,7 +188,7 @@ impl Place {
         self.try_start(command).expect("the service does not start: see its log")
     }
 
-    /// The same where an engine may not answer yet: without its tables a service does not start.
+    /// Starts the service even if an engine does not answer yet; otherwise a service does not start without its tables.
     pub(crate) fn start_when_ready(&self) -> (Child, SocketAddr) {
         let start = |_| self.try_start(&mut Command::new(std::env::current_exe().unwrap()));
         (0..20).find_map(start).expect("the service does not start: see its log")
@@ -219,7 +219,7 @@ impl Place {
         Ledger::open(&self.config().ledger).unwrap()
     }
 
-    /// What an account has spent: the ledger's own decimals.
+    /// The spent amount of an account, in the ledger's decimals.
     pub(crate) fn spent(&self, account: &str) -> String {
         let status = self.ledger().status(Some(account)).unwrap();
         status.accounts[0].spent.main.to_string()
@@ -249,7 +249,7 @@ impl Place {
 
 /// A budget of epsilons alone.
 pub(crate) fn pure(epsilon: &str) -> NewFilter {
-    NewFilter::new(Kind::Sums, epsilon.parse().unwrap(), "0".parse().unwrap())
+    NewFilter::new(FilterKind::Sums, epsilon.parse().unwrap(), "0".parse().unwrap())
 }
 
 pub(crate) fn config(folder: &Path) -> Config {
@@ -257,7 +257,7 @@ pub(crate) fn config(folder: &Path) -> Config {
     Config::parse(&text, folder).unwrap()
 }
 
-/// Waits for something to happen, however long a busy machine takes.
+/// Waits for a condition, however slow the machine is.
 #[track_caller]
 pub(crate) fn wait_for(mut happened: impl FnMut() -> bool) {
     for _ in 0..12_000 {
@@ -284,7 +284,8 @@ pub(crate) fn end(mut child: Child) {
 /// A status, 0 if there was no answer, and a body.
 pub(crate) type Answer = (u16, String);
 
-/// Sends bytes, and reads the answer until the server closes: its head in small letters but for the first line, and its body.
+/// Sends bytes and reads the response until the server closes: its header in lower case except for the first line, and
+/// its body.
 pub(crate) fn raw(address: SocketAddr, bytes: &[u8]) -> (String, String) {
     let Ok(mut stream) = TcpStream::connect(address) else { return Default::default() };
     stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
@@ -350,7 +351,7 @@ pub(crate) fn read((status, body): &Answer) -> Value {
     serde_json::from_str(body).unwrap_or_else(|_| panic!("{status}: {body}"))
 }
 
-/// Nothing but a problem, of this status and code.
+/// Checks that the response is a problem of this status and code, and nothing else.
 #[track_caller]
 pub(crate) fn assert_problem(answer: &Answer, status: u16, code: &str) {
     let problem = read(answer);

@@ -1,4 +1,4 @@
-//! Several services over one ledger: any of them answers anybody, from one budget.
+//! Several services over one ledger: each answers everybody, from one budget.
 
 use crate::service::*;
 use counterpoint_curator::Role;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 const ACCOUNTS: [(&str, &str); 2] = [("team", "4"), ("lab", "50")];
 
-/// A ledger on SQLite, and so many on PostgreSQL where there is a server.
+/// A ledger on SQLite, and several on PostgreSQL if there is a server.
 fn places(on_server: usize) -> Vec<Place> {
     let new = |ledger: &str| Place::on(ledger, &people(100), (0.0, 30.0), "100", &ACCOUNTS);
     let shared = |server: String| {
@@ -48,7 +48,7 @@ impl Drop for Services {
     }
 }
 
-/// Whoever answers what is nobody's fault is asked again.
+/// Asks again after a failure that is nobody's fault.
 fn settled(ask: impl Fn() -> Answer) -> Answer {
     loop {
         match ask() {
@@ -59,8 +59,8 @@ fn settled(ask: impl Fn() -> Answer) -> Answer {
     }
 }
 
-/// Forty questions of a quarter, two hundred in a full run, each asked of every process at once: sixteen are paid for, once,
-/// and each has one answer.
+/// Forty questions of a quarter (two hundred in a full run), each asked of every process at once: sixteen are charged,
+/// once each, and each has one answer.
 #[test]
 fn processes_share_a_budget_and_its_answers() {
     let questions = tries(200, 0.2) as usize;
@@ -93,10 +93,10 @@ fn processes_share_a_budget_and_its_answers() {
             let told: Vec<Value> = told.map(read).collect();
             assert!(told.windows(2).all(|two| two[0]["answers"] == two[1]["answers"]), "{told:?}");
             let charged = told.iter().filter(|answer| answer["cost"]["amount"] != 0.0).count();
-            // Whoever debited it may have been asked again, for another's debit was under way.
+            // The process that debited the question may have asked again, because another debit was running.
             assert!(charged <= 1, "{number}: {told:?}");
             paid += usize::from(!told.is_empty());
-            // Whoever is asked now tells the same.
+            // All processes now give the same answer.
             for service in 0..if told.is_empty() { 0 } else { count } {
                 assert_eq!(read(&ask(service, number))["answers"], told[0]["answers"], "{number}");
             }
@@ -111,8 +111,8 @@ fn processes_share_a_budget_and_its_answers() {
     }
 }
 
-/// A session is asked by turns at all processes; the one that opened it dies, and so do others, and whoever is left goes on
-/// where they were.
+/// A session is asked at all processes in turn. The process that opened it is killed, and others are; the remaining
+/// ones continue.
 #[test]
 fn a_session_outlives_the_process_that_opened_it() {
     let rounds = tries(40, 0.3) as usize;
@@ -149,8 +149,8 @@ fn a_session_outlives_the_process_that_opened_it() {
     }
 }
 
-/// One session, asked the same questions of all processes at once while some of them are killed: one answer each, and no
-/// more of them than were declared.
+/// One session, asked the same questions at all processes at once while some of them are killed: one answer to each
+/// question, and no more answers than declared.
 #[test]
 fn a_session_that_all_ask_at_once_answers_each_question_once() {
     let questions = tries(100, 0.15);

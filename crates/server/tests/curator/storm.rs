@@ -1,4 +1,4 @@
-//! Requests at random: nothing that is sent makes the service fail, or grow.
+//! Random requests: no request makes the service fail or use more memory.
 
 use crate::service::*;
 use counterpoint_curator::Role;
@@ -29,7 +29,7 @@ const PATHS: [&str; 20] = [
     "/v1/verify",
 ];
 
-/// What questions in SQL are made of, and what they are not.
+/// Parts of SQL questions, legal and illegal.
 const WORDS: [&str; 48] = [
     "SELECT",
     "FROM",
@@ -81,7 +81,7 @@ const WORDS: [&str; 48] = [
     "CAST(age AS INT)",
 ];
 
-/// A million in a full run. What is answered is never a failure, memory stays where it was, and the books are whole.
+/// A million requests in a full run. No response is a failure, memory does not grow, and the ledger verifies.
 #[test]
 fn random_requests_make_nothing_fail_or_grow() {
     let requests = tries(1_000_000, 0.004);
@@ -124,7 +124,7 @@ fn random_requests_make_nothing_fail_or_grow() {
     assert!(place.verified());
 }
 
-/// What a process holds, in kB.
+/// The memory of a process, in kB.
 fn memory(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();

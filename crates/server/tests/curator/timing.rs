@@ -1,4 +1,5 @@
-//! When answers leave tells nothing about the table or the noise, whatever is asked, however it is sent, and whoever asks besides.
+//! The time of an answer reveals nothing about the table or the noise, whatever is asked, however it is sent, and
+//! whoever else asks.
 
 use crate::service::*;
 use counterpoint_curator::Role;
@@ -9,7 +10,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often each of two is asked, in turns.
+/// The number of questions asked of each of two services, alternating.
 fn often() -> usize {
     size(400, 24) as usize
 }
@@ -35,8 +36,8 @@ fn limit() -> f64 {
     k / n
 }
 
-/// The slot, in seconds, and how long scans take of it: three times as long on the second table. Whoever has the table's
-/// lock decides how long a scan takes, however busy the machine is.
+/// The slot, in seconds, and the durations of scans: three times as long on the second table. A lock on the table
+/// determines the duration, even on a busy machine.
 const SLOT: f64 = 1.0;
 const SCANS: [u64; 2] = [200, 600];
 
@@ -52,21 +53,21 @@ fn lock(place: &Place) -> rusqlite::Connection {
     table
 }
 
-/// What is asked.
+/// The kind of question.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     One,
-    /// So many in a list, which are one pass.
+    /// A list of this many questions, which take one pass.
     List(usize),
     /// A step of a session.
     Step,
 }
 
-/// How it is sent.
+/// The way of sending.
 #[derive(Clone, Copy, Debug)]
 enum Sent {
     AtOnce,
-    /// The last byte comes so late that so many milliseconds are left of a slot.
+    /// The last byte is sent when this many milliseconds of a slot are left.
     HeldBack(u64),
     /// In pieces.
     Slowly,
@@ -89,14 +90,14 @@ impl Measured {
         Self { address, token }
     }
 
-    /// Asks what nobody asked before, and tells how long the answer took from the last byte. Whoever wants to know is told when
-    /// that was sent.
+    /// Asks a new question and returns the time from the last byte to the answer. `on_sent` is called when the last byte was
+    /// sent.
     fn time(
         &self,
         (kind, sent): (Kind, Sent),
         number: usize,
         epsilon: f64,
-        told: impl FnOnce(Instant),
+        on_sent: impl FnOnce(Instant),
     ) -> Duration {
         let sql = |part: usize| {
             format!("SELECT COUNT(*), AVG(age) FROM visits WHERE pay > -{number}.{part}")
@@ -135,7 +136,7 @@ impl Measured {
         }
         let start = Instant::now();
         stream.write_all(last).unwrap();
-        told(start);
+        on_sent(start);
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         let time = start.elapsed();
@@ -144,7 +145,7 @@ impl Measured {
     }
 }
 
-/// How long two services take whose scans take so long.
+/// The times of two services whose scans have these durations.
 fn latencies(
     slot: f64,
     asked: (Kind, Sent),
@@ -155,7 +156,7 @@ fn latencies(
     let both = [0, 1].map(|side| Measured::new(&places[side]));
     let one = |side: usize, number: usize| {
         std::thread::scope(|scope| {
-            let (told, start) = std::sync::mpsc::channel::<Instant>();
+            let (on_sent, start) = std::sync::mpsc::channel::<Instant>();
             if scans[side] > 0 {
                 let table = lock(&places[side]);
                 scope.spawn(move || {
@@ -165,7 +166,7 @@ fn latencies(
                 });
             }
             both[side].time(asked, number, epsilons[side], |sent| {
-                let _ = told.send(sent);
+                let _ = on_sent.send(sent);
             })
         })
     };
@@ -193,7 +194,7 @@ fn latencies_on_neighbouring_tables_cannot_be_told_apart() {
     assert_alike(apart(Kind::One, Sent::AtOnce, SCANS));
 }
 
-/// The time of a list is that of its questions one by one, whatever they are run together with.
+/// A list takes the time of its questions one by one, whatever they run together with.
 #[test]
 fn latencies_of_lists_cannot_be_told_apart() {
     assert_alike(apart(Kind::List(2), Sent::AtOnce, [500, 1500]));
@@ -204,8 +205,8 @@ fn latencies_of_sessions_cannot_be_told_apart() {
     assert_alike(apart(Kind::Step, Sent::AtOnce, SCANS));
 }
 
-/// Time begins when the request is there: a last byte that comes so late that only the quicker scan would fit what is left of
-/// a slot tells no more than others.
+/// Time starts when the request is complete: a last byte so late that only the faster scan fits into the rest of a slot
+/// reveals no more than others.
 #[test]
 fn a_last_byte_that_is_held_back_tells_nothing() {
     assert_alike(apart(Kind::One, Sent::HeldBack(400), SCANS));
@@ -228,7 +229,7 @@ fn latencies_do_not_tell_how_much_noise_there_is() {
     assert!(apart < limit(), "{apart}: {loud:?} {quiet:?}");
 }
 
-/// Others ask all the time, and all have to wait: the waiting tells nothing either.
+/// Others ask all the time, so that everybody waits: the waiting reveals nothing either.
 #[test]
 fn latencies_under_load_cannot_be_told_apart() {
     // Scans of a small part of the slot, so that none crosses it on a machine that is busy with other things.
@@ -265,7 +266,7 @@ fn latencies_under_load_cannot_be_told_apart() {
     assert!(apart < limit(), "{apart}: {times:?}");
 }
 
-/// Without slots the same comparison tells tables apart: it would see what is to be seen.
+/// Without slots, the same comparison distinguishes the tables: it can detect a difference.
 #[test]
 fn without_slots_latencies_tell_tables_apart() {
     let [few, many] = latencies(0.0, (Kind::One, Sent::AtOnce), SCANS, [1.0; 2]);

@@ -56,7 +56,7 @@ fn heads_without_end_are_refused() {
 fn framed(random: &mut Random) -> Vec<u8> {
     let line = random.of(&[
         "GET /",
-        "GET /main.js",
+        "GET /planner_page.js",
         "POST /plan",
         "POST /plan",
         "POST /study",

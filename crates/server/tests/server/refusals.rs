@@ -107,7 +107,7 @@ fn other_methods_and_paths_are_refused() {
         "GET /plan",
         "GET /study",
         "POST /progress",
-        "POST /main.js",
+        "POST /planner_page.js",
     ] {
         let head = [host(), "Content-Type: application/json".to_owned()];
         let answer = request(line, &head.each_ref().map(String::as_str), "");
@@ -116,11 +116,11 @@ fn other_methods_and_paths_are_refused() {
     for path in [
         "/index",
         "/../Cargo.toml",
-        "/web/main.js",
+        "/web/planner_page.js",
         "//",
         "/plan/",
         "/%2e%2e/",
-        "/main.js/x",
+        "/planner_page.js/x",
         "/etc/passwd",
     ] {
         assert_eq!(get(path).status, 404, "{path}");

@@ -1,24 +1,24 @@
-//! Audits, and the JSON object that carries them.
+//! Audits as JSON.
 
 use counterpoint::audit::{Attack, Audit, Refutation, Tally};
 
-use crate::text::object::{Decimal, Object, ends};
+use crate::text::object::{Decimal, Object, bracket_object};
 
-/// What attacks did, what they say about epsilon, and whether they refute a claim.
+/// Observed attacks, the epsilon that they prove, and a claim that they may refute.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Audited {
-    /// What was observed.
+pub struct AuditAnswer {
+    /// The observed attacks.
     pub attacks: Vec<Attack>,
-    /// What it says.
+    /// The epsilon that the attacks prove.
     pub audit: Audit,
-    /// What was claimed, by what it is called, and whether it is refuted.
+    /// The name of the claim, and the evidence against it.
     pub claim: Option<(String, Refutation)>,
-    /// What one should know before relying on it.
+    /// Warnings that belong to the audit.
     pub warnings: Vec<String>,
 }
 
-impl Audited {
-    /// Whether there is a claim and it is refuted.
+impl AuditAnswer {
+    /// True if there is a claim and the attacks refute it.
     #[must_use]
     pub fn is_refuted(&self) -> bool {
         self.claim.as_ref().is_some_and(|(_, refutation)| refutation.refuted)
@@ -38,7 +38,7 @@ impl Audited {
             Object::new()
                 .field("plan", plan)
                 .field("refuted", refutation.refuted)
-                .field("epsilon", refutation.epsilon.map(ends))
+                .field("epsilon", refutation.epsilon.map(bracket_object))
         });
         Object::new()
             .field("epsilon", Object::new().field("lower", Decimal::down(self.audit.epsilon)))

@@ -1,4 +1,5 @@
-//! What `calibrate` says: a value that meets a target and what it changes, or that there is none.
+//! Answers of `calibrate`: a value that meets the target and the changes that it makes, or the reason why no value
+//! does.
 
 use counterpoint::Route;
 use counterpoint::ask::{Calibration, Unknown};
@@ -6,71 +7,71 @@ use counterpoint::theorem::Theorem;
 use counterpoint::{Bracket, Delta, Epsilon};
 
 use super::composed::width;
-use crate::plan::{Plan, name_of};
+use crate::plan::{Plan, unknown_field_name};
 use crate::text::decimal::{self, FULL_DIGITS};
-use crate::text::object::{Decimal, Object, SpentSetting, ends};
+use crate::text::object::{Decimal, Object, SpentSetting, bracket_object};
 
-/// A value that meets a target, and the next one, that does not.
+/// A value that meets a target, and the next value, which does not.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Calibrated {
-    /// What was to be found.
+pub struct CalibrationAnswer {
+    /// The kind of number that was unknown.
     pub unknown: Unknown,
-    /// What all releases together may cost.
+    /// The largest epsilon that all releases together may cost.
     pub target: Epsilon,
-    /// What was found.
+    /// The value that was found.
     pub value: f64,
-    /// What it costs.
+    /// The epsilon of all releases with this value.
     pub epsilon: Bracket,
-    /// At this delta.
+    /// The delta at which epsilon is measured.
     pub delta: Delta,
-    /// The next value on the unsafe side and what it costs; `None` at the end of the range.
+    /// The next value on the unsafe side, and its epsilon; `None` at the end of the range.
     pub beyond: Option<(f64, Bracket)>,
-    /// The nearest value found that provably does not meet the target, and what it costs.
+    /// The nearest value that provably misses the target, and its epsilon.
     pub failing: Option<(f64, Bracket)>,
-    /// How the cost was computed.
+    /// The route by which epsilon was computed.
     pub route: Route,
-    /// Which theorem licenses it.
+    /// The theorem that licenses epsilon.
     pub theorem: Theorem,
-    /// How wide its cost's bracket is, relative to its upper end, if that is more than was aimed at.
+    /// The relative width of the bracket of epsilon, if it is wider than the tolerance.
     pub wide: Option<f64>,
-    /// The releases it was filled in, in order.
+    /// The releases that got the value, in the order of the plan.
     pub changes: Vec<Change>,
-    /// How many releases the plan has.
+    /// The number of releases of the plan.
     pub releases: usize,
-    /// What one should know before relying on it.
+    /// Warnings that belong to the answer.
     pub warnings: Vec<String>,
 }
 
-/// A release that a value was filled in.
+/// A release that got the value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// Which one, from 1.
+    /// The number of the release, from 1.
     pub release: usize,
-    /// What people call it.
+    /// The name of the release.
     pub name: Option<Box<str>>,
-    /// What it has now.
+    /// The new value.
     pub value: f64,
-    /// What it had; `None` if that was left out.
+    /// The old value; `None` if the field was left out.
     pub was: Option<f64>,
-    /// The rate at which it samples the data, if it does.
+    /// The sampling rate, if the release runs on a sample.
     pub rate: Option<f64>,
-    /// How many times it is made.
+    /// The number of times that the release is made.
     pub count: u64,
 }
 
 /// A target that no value meets.
 #[derive(Clone, Debug, PartialEq)]
-pub struct OutOfReach {
-    /// What was to be found.
+pub struct UnreachableTarget {
+    /// The kind of number that was unknown.
     pub unknown: Unknown,
-    /// Where epsilon is measured.
+    /// The delta at which epsilon is measured.
     pub delta: Delta,
-    /// Why there is none.
+    /// The reason why no value meets the target.
     pub reason: String,
 }
 
-impl Calibrated {
-    /// What a search came to.
+impl CalibrationAnswer {
+    /// The answer of a search.
     #[must_use]
     pub fn new(unknown: Unknown, (target, delta): (Epsilon, Delta), found: &Calibration) -> Self {
         let Calibration { value, cost, beyond, failing, .. } = found;
@@ -91,7 +92,7 @@ impl Calibrated {
         }
     }
 
-    /// The same, with what was changed in the plan that was read, and that plan finished.
+    /// Puts the value into the plan, and adds the changed releases to the answer.
     #[must_use]
     pub fn of_plan(self, plan: &mut Plan, found: &Calibration) -> Self {
         let mut changes = Vec::with_capacity(found.varied.len());
@@ -101,7 +102,7 @@ impl Calibrated {
             else {
                 continue;
             };
-            let before = release.alone();
+            let before = release.without_bundle();
             let was = self.unknown.value(&before).filter(|_| !plan.blanks.contains(&index));
             release.mechanism = is.mechanism.clone();
             release.count = is.count;
@@ -124,13 +125,13 @@ impl Calibrated {
     /// If a bound is not a finite number.
     pub fn json(&self) -> Result<String, serde_json::Error> {
         let there = |(value, cost): (f64, Bracket)| {
-            Object::new().field("value", self.number(value)).field("epsilon", ends(cost))
+            Object::new().field("value", self.number(value)).field("epsilon", bracket_object(cost))
         };
         let changed: Vec<_> = self.changes.iter().map(|change| self.changed(change)).collect();
         Object::new()
-            .field("for", name_of(self.unknown))
+            .field("for", unknown_field_name(self.unknown))
             .field("value", self.number(self.value))
-            .field("epsilon", ends(self.epsilon))
+            .field("epsilon", bracket_object(self.epsilon))
             .field("delta", Decimal::shortest(self.delta.get()))
             .some("wide", self.wide.map(|_| true))
             .some("width", self.wide)
@@ -145,7 +146,7 @@ impl Calibrated {
             .json()
     }
 
-    /// A release that a value was filled in; what is not there is null.
+    /// A release that got the value; absent numbers are null.
     fn changed(&self, change: &Change) -> Object {
         Object::new()
             .field("release", change.release)
@@ -160,14 +161,14 @@ impl Calibrated {
         Decimal(self.text(value))
     }
 
-    /// How far apart, relatively, the value and the one that provably fails are.
+    /// The relative distance between the value and the nearest value that provably fails.
     #[must_use]
     pub fn gap(&self) -> Option<f64> {
         let (failing, _) = self.failing?;
         Some((failing - self.value).abs() / self.value.max(failing))
     }
 
-    /// A value as text that is read back as the same number.
+    /// Writes a value as text that is read back as the same number.
     #[must_use]
     pub fn text(&self, value: f64) -> String {
         match self.unknown {
@@ -177,14 +178,14 @@ impl Calibrated {
     }
 }
 
-impl OutOfReach {
+impl UnreachableTarget {
     /// The `calibrate --json` object.
     ///
     /// # Errors
-    /// None that can be named: delta is a finite number.
+    /// None in practice: delta is a finite number.
     pub fn json(&self) -> Result<String, serde_json::Error> {
         Object::new()
-            .field("for", name_of(self.unknown))
+            .field("for", unknown_field_name(self.unknown))
             .field("value", None::<f64>)
             .field("delta", Decimal::shortest(self.delta.get()))
             .field("reason", &self.reason)
@@ -198,7 +199,7 @@ mod tests {
 
     #[test]
     fn the_calibrate_object_has_its_fields_in_order() {
-        let mut found = Calibrated {
+        let mut found = CalibrationAnswer {
             unknown: Unknown::Sigma,
             target: Epsilon::new(2.0).unwrap(),
             value: 0.1,
@@ -239,7 +240,7 @@ mod tests {
     #[test]
     fn a_target_out_of_reach_has_a_reason_and_no_value() {
         let (unknown, delta) = (Unknown::Scale, Delta::new(1e-6).unwrap());
-        let json = OutOfReach { unknown, delta, reason: "it is".into() }.json().unwrap();
+        let json = UnreachableTarget { unknown, delta, reason: "it is".into() }.json().unwrap();
         assert_eq!(json, r#"{"for":"scale","value":null,"delta":1e-6,"reason":"it is"}"#);
     }
 }

@@ -1,64 +1,65 @@
-//! Answers, and the JSON objects that carry them.
+//! Answers to the question of a plan, as JSON.
 
 use counterpoint::Bracket;
 use counterpoint::Route;
 use counterpoint::ask::PreciseAnswer;
-use counterpoint::theorem::lattice::Pair;
+use counterpoint::theorem::lattice::CompositionGuarantee;
 use counterpoint::theorem::{Bound, Comparison, Theorem};
 
 use crate::plan::Question;
 use crate::text::decimal::FULL_DIGITS;
-use crate::text::object::{Decimal, Object, SpentSetting, between, ends, exactly};
-use crate::text::written::Written;
+use crate::text::object::{
+    Decimal, Object, SpentSetting, bounds_object, bracket_object, exact_object,
+};
+use crate::text::written::ExactNumber;
 
-/// A question about a composition with its certified answer, and what the named
-/// theorems answer.
+/// A question about a composition, its certified answer, and the answers of the named theorems.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Composed {
-    /// What was asked.
+pub struct PlanAnswer {
+    /// The question.
     pub question: Question,
     /// The answer.
-    pub asked: Asked,
-    /// How it was computed.
+    pub value: AnswerValue,
+    /// The route by which the answer was computed.
     pub route: Route,
-    /// Which theorem licenses it.
+    /// The theorem that licenses the answer.
     pub theorem: Theorem,
-    /// How wide the bracket is, relative to its upper end, if that is more than was aimed at.
+    /// The relative width of the bracket, if it is wider than the tolerance.
     pub wide: Option<f64>,
-    /// Which exponential mechanisms meet the lower end, where it is theirs: the share of its range that
-    /// the larger of each one's two losses is.
+    /// The exponential mechanisms that reach the lower end, if it is reached by such mechanisms: the larger of their
+    /// two losses, as a share of their range.
     pub share: Option<f64>,
-    /// What the named theorems answer.
+    /// The answers of the named theorems.
     pub others: Vec<Bound>,
-    /// What one should know before relying on it.
+    /// Warnings that belong to the answer.
     pub warnings: Vec<String>,
-    /// The given side as it is written, where that is no double.
-    pub given: Option<Written>,
-    /// The pairs of KOV Theorem III.3, if they are wanted.
-    pub pairs: Vec<Pair>,
+    /// The exact number of the given side, if no double equals it.
+    pub given: Option<ExactNumber>,
+    /// The pairs of KOV Theorem III.3, if they were requested.
+    pub pairs: Vec<CompositionGuarantee>,
 }
 
-/// The side that was asked.
+/// The answer: the epsilon or delta that the question asks for.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Asked {
-    /// In double precision.
+pub enum AnswerValue {
+    /// The bracket in double precision.
     Bracket(Bracket),
-    /// In any precision: decimal numbers, rounded outward.
+    /// The bracket in arbitrary precision: decimal numbers, rounded outward.
     Digits {
-        /// Never above the truth.
+        /// A number that is never above the truth.
         lower: String,
-        /// Never below the truth.
+        /// A number that is never below the truth.
         upper: String,
     },
 }
 
-impl Composed {
+impl PlanAnswer {
     /// The answer of a comparison.
     #[must_use]
     pub fn new(question: Question, comparison: &Comparison) -> Self {
         Self {
             question,
-            asked: Asked::Bracket(comparison.optimal.bracket),
+            value: AnswerValue::Bracket(comparison.optimal.bracket),
             route: comparison.optimal.route,
             theorem: comparison.optimal.theorem,
             wide: width(&comparison.optimal),
@@ -76,7 +77,7 @@ impl Composed {
         let (lower, upper) = (answer.lower.clone(), answer.upper.clone());
         Self {
             question,
-            asked: Asked::Digits { lower, upper },
+            value: AnswerValue::Digits { lower, upper },
             route: Route::Precise,
             theorem: answer.theorem,
             wide: None,
@@ -96,8 +97,8 @@ impl Composed {
         self.json(|_| None)
     }
 
-    /// The `compare --json` object: as [`Composed::compose_json`], with the ratio
-    /// of each theorem's charge to the certified optimum.
+    /// The `compare --json` object: [`PlanAnswer::compose_json`] with the ratio of each theorem's charge to the
+    /// certified optimum.
     ///
     /// # Errors
     /// If a bound is not a finite number.
@@ -105,26 +106,26 @@ impl Composed {
         self.json(|charge| self.ratio(charge))
     }
 
-    /// How many times the certified optimum a theorem charges; `None` if it does
-    /// not apply, or the optimum is zero.
+    /// The ratio of a theorem's charge to the certified optimum; `None` if the theorem does not apply, or the optimum
+    /// is zero.
     #[must_use]
     pub fn ratio(&self, charge: &Bound) -> Option<f64> {
-        let ratio = *charge.value.as_ref().ok()? / self.asked.upper();
+        let ratio = *charge.value.as_ref().ok()? / self.value.upper();
         ratio.is_finite().then_some(ratio)
     }
 
     fn json(&self, ratio: impl Fn(&Bound) -> Option<f64>) -> Result<String, serde_json::Error> {
         let (epsilon, delta) = match self.question {
-            Question::EpsilonAt(delta) => (self.asked.ends(), self.given(delta.get())),
-            Question::DeltaAt(epsilon) => (self.given(epsilon.get()), self.asked.ends()),
+            Question::EpsilonAt(delta) => (self.value.bracket_object(), self.given(delta.get())),
+            Question::DeltaAt(epsilon) => (self.given(epsilon.get()), self.value.bracket_object()),
         };
-        // Mechanisms with two outcomes: of range eta, losses of share eta and share eta - eta.
+        // These mechanisms have range eta and two outcomes, with losses of share eta and share eta - eta.
         let met_by = |share| Object::new().field("mechanism", "exponential").field("share", share);
         let others = self.others.iter().map(|charge| self.other(charge, ratio(charge)));
-        // The composition is private with the upper delta, and not with one below the lower.
+        // The composition is private with the upper delta, and is not private with any delta below the lower.
         let pairs = self.pairs.iter().map(|pair| {
             let epsilon = Decimal::up(pair.epsilon).trimmed();
-            Object::new().field("epsilon", epsilon).field("delta", ends(pair.delta))
+            Object::new().field("epsilon", epsilon).field("delta", bracket_object(pair.delta))
         });
         Object::new()
             .field("epsilon", epsilon)
@@ -141,14 +142,14 @@ impl Composed {
             .json()
     }
 
-    /// The given side is echoed: as it is written where decimals can say it, else in decimals around it.
+    /// Writes the given side: exactly if it is a decimal, else as decimals below and above.
     fn given(&self, double: f64) -> Object {
-        let Some(number) = &self.given else { return exactly(double) };
-        let (lower, upper) = number.around(FULL_DIGITS);
-        between(Decimal(lower), Decimal(upper))
+        let Some(number) = &self.given else { return exact_object(double) };
+        let (lower, upper) = number.decimal_bounds(FULL_DIGITS);
+        bounds_object(Decimal(lower), Decimal(upper))
     }
 
-    /// Of epsilon and delta the asked one is there, null if the theorem is silent.
+    /// Writes a theorem's answer. The epsilon or delta that was asked for is null if the theorem does not apply.
     fn other(&self, charge: &Bound, ratio: Option<f64>) -> Object {
         let asked = match self.question {
             Question::EpsilonAt(_) => "epsilon",
@@ -164,8 +165,8 @@ impl Composed {
     }
 }
 
-impl Asked {
-    /// The upper end, to the nearest f64.
+impl AnswerValue {
+    /// The upper end of the answer, as the nearest f64.
     #[must_use]
     pub fn upper(&self) -> f64 {
         match self {
@@ -174,11 +175,11 @@ impl Asked {
         }
     }
 
-    fn ends(&self) -> Object {
+    fn bracket_object(&self) -> Object {
         match self {
-            Self::Bracket(bracket) => ends(*bracket),
+            Self::Bracket(bracket) => bracket_object(*bracket),
             Self::Digits { lower, upper } => {
-                between(Decimal(lower.clone()), Decimal(upper.clone()))
+                bounds_object(Decimal(lower.clone()), Decimal(upper.clone()))
             }
         }
     }
@@ -189,7 +190,7 @@ pub(crate) fn width(answer: &counterpoint::Answer) -> Option<f64> {
     answer.wide.then(|| answer.bracket.relative_width())
 }
 
-/// The bounds as they can be written down.
+/// Replaces infinite bounds, which JSON cannot hold, by the reason why there is no bound.
 fn finite(bounds: &[Bound]) -> Vec<Bound> {
     let value = |bound: &Bound| match &bound.value {
         Ok(number) if !number.is_finite() => Err("its bound is not finite".into()),
@@ -203,10 +204,10 @@ mod tests {
     use super::*;
     use counterpoint::{Delta, Epsilon};
 
-    fn composed(question: Question) -> Composed {
-        Composed {
+    fn composed(question: Question) -> PlanAnswer {
+        PlanAnswer {
             question,
-            asked: Asked::Bracket(Bracket { lower: 4.75, upper: 5.0 }),
+            value: AnswerValue::Bracket(Bracket { lower: 4.75, upper: 5.0 }),
             route: Route::Contour,
             theorem: Theorem::Optimal,
             wide: None,
@@ -239,7 +240,7 @@ mod tests {
     fn a_wide_bracket_says_so_and_how_wide() {
         let composed = composed(Question::EpsilonAt(Delta::new(1e-6).unwrap()));
         assert!(!composed.compose_json().unwrap().contains("wid"));
-        let json = Composed { wide: Some(0.05), ..composed }.compose_json().unwrap();
+        let json = PlanAnswer { wide: Some(0.05), ..composed }.compose_json().unwrap();
         assert!(json.contains(r#""upper":1e-6},"wide":true,"width":0.05,"route":"#), "{json}");
     }
 
@@ -262,9 +263,9 @@ mod tests {
     fn digits_beyond_double_precision_are_kept() {
         let mut composed = composed(Question::EpsilonAt(Delta::new(1e-6).unwrap()));
         let lower = "4.774567588108123456789012345678901234567".to_owned();
-        composed.asked = Asked::Digits { lower: lower.clone(), upper: "5.1".into() };
+        composed.value = AnswerValue::Digits { lower: lower.clone(), upper: "5.1".into() };
         assert!(composed.compose_json().unwrap().contains(&lower));
-        composed.asked = Asked::Digits { lower, upper: "inf".into() };
+        composed.value = AnswerValue::Digits { lower, upper: "inf".into() };
         assert!(composed.compose_json().is_err());
     }
 }

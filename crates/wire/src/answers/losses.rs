@@ -1,4 +1,4 @@
-//! The privacy loss of a plan, and the JSON object that carries it.
+//! The privacy loss of a plan, as JSON.
 
 use counterpoint::Bracket;
 use counterpoint::ask::{AskError, Options, PrivacyLoss};
@@ -7,49 +7,49 @@ use counterpoint::quantity::Level;
 use counterpoint::theorem::Theorem;
 
 use crate::text::decimal;
-use crate::text::object::{Decimal, Object, SpentSetting, between, ends};
+use crate::text::object::{Decimal, Object, SpentSetting, bounds_object, bracket_object};
 
-/// The levels at which a report tells the loss that is rarely passed.
+/// The levels for which reports give the loss that is exceeded with probability 1 - level at most.
 const LEVELS: [f64; 6] = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.999_999];
 
-/// No loss that is asked about is larger.
+/// The largest loss for which a report gives a probability.
 const MOST_LOSS: f64 = 1e5;
 
-/// At how many losses a report tells the probability of more.
+/// The number of losses for which a report gives the probability of a larger loss.
 const POINTS: usize = 11;
 
 /// The distributions of the privacy loss of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Losses {
-    /// One for each direction that differs and each part of the data.
+    /// One loss for each direction that differs and each part of the data.
     pub losses: Vec<Loss>,
-    /// What one should know before relying on them.
+    /// Warnings that belong to the losses.
     pub warnings: Vec<String>,
 }
 
 /// The privacy loss in one direction on one part of the data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loss {
-    /// `remove` or `add`; `remove` where they are the same.
+    /// `remove` or `add`; `remove` if both directions are the same.
     pub direction: &'static str,
-    /// The part of the data, if the plan speaks of parts.
+    /// The part of the data, if the plan has parts.
     pub part: Option<String>,
     /// The probability that the loss is infinite.
     pub leak: Bracket,
-    /// The mean, given that it is finite.
+    /// The mean of the finite loss.
     pub mean: Bracket,
-    /// The variance, given that it is finite.
+    /// The variance of the finite loss.
     pub variance: Bracket,
-    /// Levels with the least loss that is passed with probability at most one minus that; perhaps infinite.
+    /// Levels, each with the least loss that is exceeded with probability 1 - level at most; this loss may be infinite.
     pub quantiles: Vec<(f64, Bracket)>,
-    /// Losses with the probability of a larger one, infinite ones included.
+    /// Losses, each with the probability of a larger loss, infinite losses included.
     pub above: Vec<(f64, Bracket)>,
-    /// All losses with their probabilities, from the largest down, where they are few.
+    /// All losses with their probabilities, the largest first, if they are few.
     pub atoms: Option<Vec<(Bracket, Bracket)>>,
 }
 
 impl Losses {
-    /// Of a plan.
+    /// The losses of a plan.
     ///
     /// # Errors
     /// As [`counterpoint::Plan::losses`], and [`PrivacyLoss::above`].
@@ -59,13 +59,13 @@ impl Losses {
         Ok(Self { losses, warnings: Vec::new() })
     }
 
-    /// What licenses them: they are the losses of the pairs that dominate what is released.
+    /// The theorem that licenses the losses: they are those of the pairs that dominate the releases.
     #[must_use]
     pub fn theorem(&self) -> Theorem {
         Theorem::DominatingPairs
     }
 
-    /// The `compose --losses --json` object. An end of a bracket that is infinite is `null`.
+    /// The `compose --losses --json` object. An infinite end of a bracket is `null`.
     ///
     /// # Errors
     /// If a probability is not a finite number.
@@ -103,14 +103,14 @@ impl Loss {
     }
 }
 
-/// Evenly from about five standard deviations below the mean to five above: numbers of few digits, so that what is shown is what
-/// was asked.
+/// Returns evenly spaced losses from about five standard deviations below the mean to five above. They have few digits,
+/// so that reports show exactly the losses that the probabilities are about.
 fn places(loss: &PrivacyLoss<'_>) -> impl Iterator<Item = f64> {
     let centre = 0.5 * (loss.mean().lower + loss.mean().upper);
     let reach = 5.0 * loss.variance().upper.sqrt();
     (0..POINTS).map(move |i| {
         let place = centre + reach * (2.0 * i as f64 / (POINTS - 1) as f64 - 1.0);
-        // No reach at all gives the most.
+        // Without a spread the quotient is infinite, and the clamp applies.
         let more = (place.abs() / reach).clamp(1.0, 1e13).log10().ceil();
         let short = decimal::nearest(place, 4 + more as usize).parse().unwrap_or(place);
         short.clamp(-MOST_LOSS, MOST_LOSS)
@@ -119,24 +119,30 @@ fn places(loss: &PrivacyLoss<'_>) -> impl Iterator<Item = f64> {
 
 fn one(loss: &Loss) -> Object {
     let quantile = |&(level, loss): &(f64, Bracket)| {
-        // Nothing where it is infinite.
+        // An infinite end is `None`.
         let lower = loss.lower.is_finite().then(|| Decimal::down(loss.lower));
         let upper = loss.upper.is_finite().then(|| Decimal::up(loss.upper));
-        Object::new().field("level", Decimal::shortest(level)).field("loss", between(lower, upper))
+        Object::new()
+            .field("level", Decimal::shortest(level))
+            .field("loss", bounds_object(lower, upper))
     };
     let above = |&(loss, probability): &(f64, Bracket)| {
-        Object::new().field("loss", Decimal::shortest(loss)).field("probability", ends(probability))
+        Object::new()
+            .field("loss", Decimal::shortest(loss))
+            .field("probability", bracket_object(probability))
     };
     let atom = |&(loss, probability): &(Bracket, Bracket)| {
-        Object::new().field("loss", ends(loss)).field("probability", ends(probability))
+        Object::new()
+            .field("loss", bracket_object(loss))
+            .field("probability", bracket_object(probability))
     };
     let atoms = loss.atoms.as_ref().map(|atoms| atoms.iter().map(atom).collect::<Vec<_>>());
     Object::new()
         .field("direction", loss.direction)
         .some("part", loss.part.as_deref())
-        .field("leak", ends(loss.leak))
-        .field("mean", ends(loss.mean))
-        .field("variance", ends(loss.variance))
+        .field("leak", bracket_object(loss.leak))
+        .field("mean", bracket_object(loss.mean))
+        .field("variance", bracket_object(loss.variance))
         .field("quantiles", loss.quantiles.iter().map(quantile).collect::<Vec<_>>())
         .field("above", loss.above.iter().map(above).collect::<Vec<_>>())
         .some("atoms", atoms)

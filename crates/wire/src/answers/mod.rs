@@ -1,18 +1,16 @@
-//! What programs are told: answers, and the JSON objects that carry them.
+//! Answers about plans, as JSON.
 
 mod audit;
 mod calibrated;
 pub(crate) mod composed;
+mod converted;
 mod losses;
-mod planned;
 pub mod publication;
 mod region;
-mod rules;
 
-pub use audit::Audited;
-pub use calibrated::{Calibrated, Change, OutOfReach};
-pub use composed::{Asked, Composed};
+pub use audit::AuditAnswer;
+pub use calibrated::{CalibrationAnswer, Change, UnreachableTarget};
+pub use composed::{AnswerValue, PlanAnswer};
+pub use converted::GuaranteeConversion;
 pub use losses::{Loss, Losses};
-pub use planned::{Planned, warning_text};
-pub use region::{AtRate, FALSE_ALARMS, Inclusion, PlanRegion, Regions, name_of_verdict};
-pub use rules::{Advised, Converted, NoiseRules, Rule};
+pub use region::{AtRate, FALSE_ALARMS, Inclusion, PlanRegion, Regions, verdict_name};

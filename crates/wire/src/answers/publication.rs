@@ -1,29 +1,29 @@
-//! Published statistics: what `release` writes as `release.json` and `release.csv`, and reports are made of.
+//! Published statistics. `release` writes them as `release.json` and `release.csv`, and reports are made from them.
 
 use serde::{Deserialize, Serialize};
 
-/// Statistics that were released together, and all that their readers should know about them.
+/// Statistics that were released together, with everything that their readers should know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Publication {
     /// The version of the format: 1.
     pub version: u64,
-    /// Whether the numbers were computed from made-up rows: then they say nothing about anybody.
+    /// True if the numbers were computed from made-up rows: then they say nothing about anybody.
     pub made_up: bool,
-    /// What the study is called.
+    /// The title of the study.
     pub title: String,
-    /// What is public about the data.
+    /// The public description of the data.
     pub data: PublishedData,
-    /// What the people in the data are promised.
+    /// The privacy guarantee of the people in the data.
     pub privacy: Promise,
-    /// Where the ledger recorded it; nothing if the numbers were made up.
+    /// The place of the release in the ledger; `None` if the numbers are made up.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ledger: Option<LedgerPlace>,
+    pub ledger: Option<LedgerLocation>,
     /// The statistics, in the order of the study.
     pub statistics: Vec<PublishedStatistic>,
 }
 
-/// What is public about the data.
+/// The public description of the data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedData {
@@ -33,45 +33,45 @@ pub struct PublishedData {
     pub source: String,
     /// `add-remove` or `replace`.
     pub adjacency: String,
-    /// The column that says whose a row is; nothing if every row is a person.
+    /// The column that identifies the person of a row; `None` if every row is a person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,
-    /// The rows of a person that are used, at most.
+    /// The largest number of rows of a person that are used.
     pub rows: u64,
     /// The number of people, if that is public.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub people: Option<u64>,
-    /// The number of people of whom these are a secret simple random sample, if they are one.
+    /// The size of the population, if the people are a secret simple random sample of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample_of: Option<u64>,
     /// The columns that statistics are about.
     pub columns: Vec<PublishedColumn>,
 }
 
-/// A column, as it was declared.
+/// A column as it was declared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedColumn {
-    /// Its name.
+    /// The name of the column.
     pub name: String,
     /// The bounds that its numbers are clamped to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bounds: Option<(f64, f64)>,
-    /// Its categories.
+    /// The categories of the column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<String>>,
-    /// The number that is used where a value is missing; rows without a value are left out if there is none.
+    /// The number that replaces a missing value; `None` if rows without a value are left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<f64>,
 }
 
-/// What the people in the data are promised: differential privacy with these parameters.
+/// The guarantee of differential privacy for the people in the data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Promise {
     /// An upper bound on epsilon for all statistics together.
     pub epsilon: f64,
-    /// At this delta.
+    /// The delta at which epsilon is measured.
     pub delta: f64,
     /// The theorem by which all statistics were composed.
     pub theorem: String,
@@ -93,13 +93,13 @@ pub struct Budget {
     pub delta_spent: f64,
 }
 
-/// Where the ledger recorded a release.
+/// The place of a release in the ledger.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LedgerPlace {
+pub struct LedgerLocation {
     /// The account that the release was charged to.
     pub account: String,
-    /// The ledger's head after it, as `SEQUENCE:HASH`: `counterpoint ledger verify --expect-head` takes it.
+    /// The ledger's head after the release, as `SEQUENCE:HASH`, for `counterpoint ledger verify --expect-head`.
     pub head: String,
 }
 
@@ -107,55 +107,56 @@ pub struct LedgerPlace {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedStatistic {
-    /// Its name.
+    /// The name of the statistic.
     pub name: String,
-    /// Its kind, as in the study: `count`, `mean`, `quantiles`, ...
+    /// The kind of the statistic, as in the study: `count`, `mean`, `quantiles`, ...
     pub kind: String,
     /// The columns that it is computed from.
     pub columns: Vec<String>,
-    /// The condition that its rows meet.
+    /// The condition on the rows that are used.
     #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
     /// The columns that it is grouped by.
     pub by: Vec<String>,
-    /// The values whose share a proportion is, as a condition on its column: `status IN ('employed')`.
+    /// The values that a proportion counts, as a condition on its column: `status IN ('employed')`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub values: Option<String>,
     /// The noise that was added, in words: `laplace`, `gaussian`, `exponential`; `none` for a public number.
     pub noise: String,
     /// An upper bound on the epsilon of this statistic alone, at the delta of the release.
     pub epsilon: f64,
-    /// The half-width that was planned for, whatever the data are, at the confidence of its numbers.
+    /// The planned half-width, which holds for all data, at the confidence of the numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub planned_error: Option<f64>,
-    /// How far the sample may be off from the population it was drawn from, whatever the data are, at the same confidence, where the
-    /// people are a sample and that is known. It comes on top of the intervals, which are about the sample.
+    /// A bound on the distance between the sample and its population, for all data and at the same confidence, if the
+    /// people are a sample and the bound is known. The intervals are about the sample and do not include it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampling_error: Option<f64>,
-    /// The numbers.
+    /// The numbers of the statistic.
     pub numbers: Vec<PublishedNumber>,
 }
 
-/// A number.
+/// A number of a statistic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedNumber {
-    /// The group that it is about: a category for each column of `by`.
+    /// The group that the number is about: a category for each column of `by`.
     pub group: Vec<String>,
-    /// The bin, the share of a quantile or the coefficient that it is; empty if the statistic is one number.
+    /// The bin, the share of a quantile or the coefficient that the number belongs to; empty if the statistic is one
+    /// number.
     pub part: String,
     /// The number, with noise.
     pub value: f64,
-    /// The lower end of its interval, if there is one.
+    /// The lower end of the number's interval, if there is an interval.
     pub lower: Option<f64>,
-    /// The upper end of its interval, if there is one.
+    /// The upper end of the number's interval, if there is an interval.
     pub upper: Option<f64>,
-    /// The probability with which the interval holds the number without noise.
+    /// The probability with which the interval contains the number without noise.
     pub confidence: f64,
 }
 
 impl PublishedStatistic {
-    /// A number's group as `region=north,sex=f`; empty if it is about all rows.
+    /// Writes a number's group as `region=north,sex=f`; empty if the number is about all rows.
     #[must_use]
     pub fn group(&self, number: &PublishedNumber) -> String {
         let pairs = self.by.iter().zip(&number.group);
@@ -164,7 +165,7 @@ impl PublishedStatistic {
 }
 
 impl Publication {
-    /// The numbers as a table in CSV, one line each.
+    /// Writes the numbers as a table in CSV, one line each.
     #[must_use]
     pub fn csv(&self) -> String {
         let mut text = "statistic,group,part,value,lower,upper,confidence\n".to_owned();
@@ -187,7 +188,7 @@ impl Publication {
         text
     }
 
-    /// The publication as JSON.
+    /// Writes the publication as JSON.
     ///
     /// # Errors
     /// [`serde_json::Error`] if a number is not finite.
@@ -196,7 +197,7 @@ impl Publication {
     }
 }
 
-/// A field of a CSV file, in quotes where RFC 4180 wants them.
+/// Writes a field of a CSV file, in quotes where RFC 4180 requires them.
 fn quoted(text: &str) -> String {
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))

@@ -1,36 +1,36 @@
-//! Regions of error rates, and the JSON object that carries them.
+//! Regions of error rates as JSON.
 
 use counterpoint::Bracket;
 use counterpoint::quantity::Rate;
-use counterpoint::region::{Point, Region, Verdict};
+use counterpoint::region::{ErrorRates, Region, Verdict};
 
-use crate::text::object::{Decimal, Object, SpentSetting, ends};
+use crate::text::object::{Decimal, Object, SpentSetting, bracket_object};
 
-/// The false-alarm rates at which a report tells the least miss rate.
+/// The false-alarm rates for which reports give the least miss rate.
 pub const FALSE_ALARMS: [f64; 6] = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5];
 
-/// The regions of some plans.
+/// The regions of several plans.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Regions {
-    /// In the order they were given.
+    /// The plans, in the order in which they were given.
     pub plans: Vec<PlanRegion>,
-    /// What one should know before relying on them.
+    /// Warnings that belong to the regions.
     pub warnings: Vec<String>,
 }
 
 /// A plan's region.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanRegion {
-    /// What the plan is called.
+    /// The name of the plan.
     pub name: String,
-    /// Its region.
+    /// The region of the plan.
     pub region: Region,
 }
 
-/// What a plan's tests can do at a false-alarm rate.
+/// The best that a test of a plan's output can do at a false-alarm rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AtRate {
-    /// That rate.
+    /// The false-alarm rate.
     pub false_alarm: f64,
     /// The least miss rate.
     pub miss: Bracket,
@@ -38,22 +38,22 @@ pub struct AtRate {
     pub advantage: Bracket,
 }
 
-/// Whether one plan's region is within another's.
+/// A comparison of the regions of two plans.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Inclusion {
-    /// Which plan, from 0.
+    /// The index of the plan, from 0.
     pub plan: usize,
-    /// In which, from 0.
+    /// The index of the plan whose region may include the first one's, from 0.
     pub within: usize,
-    /// Whether it is.
+    /// The answer: inside, not inside, or not decided.
     pub verdict: Verdict,
-    /// By how much its miss rate can be less.
+    /// The largest amount by which the first plan's miss rate is below the other's.
     pub excess: Bracket,
 }
 
 /// The name of a verdict.
 #[must_use]
-pub fn name_of_verdict(verdict: Verdict) -> &'static str {
+pub fn verdict_name(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Yes => "yes",
         Verdict::No => "no",
@@ -62,7 +62,7 @@ pub fn name_of_verdict(verdict: Verdict) -> &'static str {
 }
 
 impl PlanRegion {
-    /// What tests can do at the rates of a report.
+    /// Returns the best that tests can do at each of [`FALSE_ALARMS`].
     #[must_use]
     pub fn at_rates(&self) -> Vec<AtRate> {
         let rates = FALSE_ALARMS.into_iter().filter_map(|rate| Rate::new(rate).ok());
@@ -76,7 +76,7 @@ impl PlanRegion {
 }
 
 impl Regions {
-    /// Every plan against every other.
+    /// Compares every plan with every other.
     #[must_use]
     pub fn inclusions(&self) -> Vec<Inclusion> {
         let pairs = (0..self.plans.len())
@@ -109,8 +109,8 @@ impl Regions {
         Object::new()
             .field("plan", name(inclusion.plan))
             .field("within", name(inclusion.within))
-            .field("verdict", name_of_verdict(inclusion.verdict))
-            .field("excess", ends(inclusion.excess))
+            .field("verdict", verdict_name(inclusion.verdict))
+            .field("excess", bracket_object(inclusion.excess))
     }
 }
 
@@ -120,13 +120,13 @@ fn one(plan: &PlanRegion) -> Object {
     let at = |at: AtRate| {
         Object::new()
             .field("false_alarm", Decimal::shortest(at.false_alarm))
-            .field("miss", ends(at.miss))
-            .field("advantage", ends(at.advantage))
+            .field("miss", bracket_object(at.miss))
+            .field("advantage", bracket_object(at.advantage))
     };
     Object::new()
         .field("plan", &plan.name)
-        .field("total_variation", ends(region.total_variation()))
-        .field("area", ends(region.area()))
+        .field("total_variation", bracket_object(region.total_variation()))
+        .field("area", bracket_object(region.area()))
         .field("rates", plan.at_rates().into_iter().map(at).collect::<Vec<_>>())
         .field("exact", region.is_finite())
         .field("gap", Decimal::up(region.gap()))
@@ -136,7 +136,8 @@ fn one(plan: &PlanRegion) -> Object {
         .field("setting", SpentSetting::from(theorem.setting()))
 }
 
-fn vertices(points: &[Point], rounded: fn(f64) -> Decimal) -> Vec<[Decimal; 2]> {
-    let vertex = |point: &Point| [point.false_alarm(), point.miss()].map(|x| rounded(x).trimmed());
+fn vertices(points: &[ErrorRates], rounded: fn(f64) -> Decimal) -> Vec<[Decimal; 2]> {
+    let vertex =
+        |point: &ErrorRates| [point.false_alarm(), point.miss()].map(|x| rounded(x).trimmed());
     points.iter().map(vertex).collect()
 }

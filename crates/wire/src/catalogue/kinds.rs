@@ -1,24 +1,26 @@
-//! The kinds, an entry each.
+//! The entries of the catalogue, one for each kind of mechanism.
 
 use std::marker::PhantomData;
 
-use counterpoint::mechanism::{Cap, Cell, CellPair, FinitePair, ListError, RenyiCurve, Shifts};
+use counterpoint::mechanism::{
+    BatchCap, Cell, CellPair, FinitePair, ListError, RenyiCurve, Shifts,
+};
 use counterpoint::quantity::{
-    Buckets, Mu, Noise, Order, Rate, Rho, Rounds, Sensitivity, Share, Steps,
+    Buckets, Gamma, Mu, NoiseScale, Order, Rate, Rho, Sensitivity, StepCount, WholeSensitivity,
 };
 use counterpoint::{Count, Delta, Epsilon, Guarantee, Mechanism};
 
-use super::types::{Bounds, Distances, Divergences, Ignored, Number, Orders, Probabilities};
-use super::{Field, Kind, Role, Shape, Side, Type};
+use super::types::{Bounds, Distances, Divergences, IgnoredNumber, Number, Orders, Probabilities};
+use super::{Field, FieldType, MechanismKind, Role, RoundingSide, ValueShape};
 use crate::text::error::PlanError;
 use crate::text::fields::missing;
 
-/// Describes a field by its type, which knows the legal range.
+/// Describes a field by the type of its number, which knows the legal range.
 macro_rules! field {
     ($name:ident, $type:ty, $about:literal $(, $default:literal)?) => {
         Field {
             name: stringify!($name),
-            of: <$type as Number>::TYPE,
+            field_type: <$type as Number>::TYPE,
             default: field!(@default $($default)?),
             meaning: $about,
         }
@@ -27,9 +29,9 @@ macro_rules! field {
     (@default $default:literal) => { Some($default) };
 }
 
-/// An entry: the kind's name, its class in Python, whether it may be `sampled`, what it means; its fields, and what may stand in
-/// their place; and the mechanism, made of them. Where a mechanism is not its fields, `made` makes it, and after a pattern of
-/// it come the statements that find its fields again.
+/// An entry: the name of the kind, its class in Python, `sampled` if it may run on samples, its meaning; its fields,
+/// and the fields that may replace them; and the mechanism that is made of the fields. If the mechanism does not hold
+/// its fields as they are, `made` makes it, and the statements after its pattern compute the fields from it.
 macro_rules! kind {
     (@sampled sampled) => { true };
     (@sampled whole) => { false };
@@ -39,13 +41,13 @@ macro_rules! kind {
         $([$($instead:expr),*])?
         => made $made:block, $shape:pat => { $($found:tt)* }
     ) => {
-        Kind {
+        MechanismKind {
             name: $name,
             class: stringify!($class),
             meaning: $meaning,
             is_sampled: kind!(@sampled $sampled),
             fields: &[$(field!($field, $type, $about $(, $default)?)),*],
-            instead: &[$($($instead),*)?],
+            alternatives: &[$($($instead),*)?],
             read: |from| {
                 $(let $field: $type = Number::read(from, &field!($field, $type, $about $(, $default)?))?;)*
                 $made
@@ -74,19 +76,24 @@ macro_rules! kind {
     };
 }
 
-/// The guarantee that noise may be given by, in its place.
+/// The epsilon of a guarantee that replaces the noise.
 const EPSILON: Field = field!(epsilon, Epsilon, "the guarantee, of which the least noise is found");
 const DELTA: Field = field!(delta, Delta, "the additive part of that guarantee");
 
-/// The file that cells may be given in.
+/// The file that replaces the lists of cells.
 const CSV: Field = Field {
     name: "csv",
-    of: Type::new(Shape::File, "the name of a file", Side::Together, Role::Other),
+    field_type: FieldType::new(
+        ValueShape::File,
+        "the name of a file",
+        RoundingSide::Together,
+        Role::Other,
+    ),
     default: None,
     meaning: "a file beside the plan with these columns",
 };
 
-/// The fields with numbers that releases of every kind have, or those on samples.
+/// The numeric fields of every release and of releases on samples.
 pub(super) const NUMBERS: &[Field] = &[
     field!(count, Count, "how many times it is run", "1"),
     field!(rate, Rate, "the rate of the Poisson sample it is run on", "1"),
@@ -94,77 +101,82 @@ pub(super) const NUMBERS: &[Field] = &[
     field!(batch, Option<Count>, "how many of them a batch has on average"),
     Field {
         name: "epochs",
-        of: Type::new(Shape::Real, "a number above 0", Side::Decimal, Role::Other),
+        field_type: FieldType::new(
+            ValueShape::Real,
+            "a number above 0",
+            RoundingSide::Decimal,
+            Role::Other,
+        ),
         default: None,
         meaning: "how often each example is in a batch on average, in the place of a count",
     },
 ];
 
 /// All kinds, in the order in which errors name them.
-pub const KINDS: &[Kind] = &[
+pub const KINDS: &[MechanismKind] = &[
     kind! {
         "approx-dp", ApproxDP, sampled,
-        "Any mechanism with an (epsilon, delta) guarantee, of which nothing else is known",
+        "A mechanism of which only an (epsilon, delta) guarantee is known",
         epsilon: Epsilon, "the multiplicative part";
         delta: Delta = "0", "the additive part";
         => ApproxDp(Guarantee { epsilon, delta })
     },
     kind! {
         "laplace", Laplace, sampled,
-        "A number plus Laplace noise: epsilon is sensitivity / scale",
-        scale: Noise, "the noise's scale";
+        "A number plus Laplace noise. Its epsilon is sensitivity / scale",
+        scale: NoiseScale, "the noise's scale";
         sensitivity: Sensitivity = "1", "how far one person can move the number";
         [EPSILON]
         => Laplace { scale, sensitivity }
     },
     kind! {
         "geometric", Geometric, sampled,
-        "A whole number plus discrete Laplace noise, whose masses fall by e^(-1/scale) a step",
-        scale: Noise, "the noise's scale";
-        sensitivity: Steps = "1", "how far one person can move the number";
+        "A whole number plus geometric (discrete Laplace) noise, whose masses fall by e^(-1/scale) a step",
+        scale: NoiseScale, "the noise's scale";
+        sensitivity: WholeSensitivity = "1", "how far one person can move the number";
         => Geometric { scale, sensitivity }
     },
     kind! {
         "gaussian", Gaussian, sampled,
-        "A number or vector plus Gaussian noise of standard deviation sigma",
-        sigma: Noise, "the noise's standard deviation";
+        "A number or vector plus Gaussian noise",
+        sigma: NoiseScale, "the noise's standard deviation";
         sensitivity: Sensitivity = "1", "how far, in Euclidean norm, one person can move it";
         [EPSILON, DELTA]
         => Gaussian { sigma, sensitivity }
     },
     kind! {
         "discrete-gaussian", DiscreteGaussian, sampled,
-        "A whole number plus discrete Gaussian noise, masses proportional to e^(-x^2 / 2 sigma^2)",
-        sigma: Noise, "the noise's parameter";
-        sensitivity: Steps = "1", "how far one person can move the number";
+        "A whole number plus discrete Gaussian noise, with masses proportional to e^(-x^2 / 2 sigma^2)",
+        sigma: NoiseScale, "the noise's parameter";
+        sensitivity: WholeSensitivity = "1", "how far one person can move the number";
         => DiscreteGaussian { sigma, sensitivity }
     },
     kind! {
         "randomized-response", RandomizedResponse, sampled,
-        "The true answer with probability e^epsilon / (e^epsilon + buckets - 1), else any of the others",
+        "The true answer with probability e^epsilon / (e^epsilon + buckets - 1), else one of the others at random",
         epsilon: Epsilon, "its guarantee";
         buckets: Buckets = "2", "how many answers there are";
         => RandomizedResponse { epsilon, buckets }
     },
     kind! {
         "exponential", Exponential, sampled,
-        "The exponential mechanism, by its guarantee, which is also its range (bounded range)",
+        "The exponential mechanism, given by its epsilon, which is also its range (bounded range)",
         epsilon: Epsilon, "its guarantee";
         => Exponential { epsilon }
     },
     kind! {
         "staircase", Staircase, sampled,
-        "A number plus staircase noise (Geng and Viswanath), cut at gamma or at the best place",
+        "A number plus staircase noise (Geng and Viswanath)",
         epsilon: Epsilon, "its guarantee";
-        // The noise is scaled by it, so the loss does not depend on it.
-        sensitivity: Ignored<Sensitivity> = "1", "changes nothing";
-        gamma: Option<Share> = "1/(1+e^(epsilon/2))", "where a step is cut";
+        // The noise is scaled by the sensitivity, so the loss does not depend on it.
+        sensitivity: IgnoredNumber<Sensitivity> = "1", "changes nothing";
+        gamma: Option<Gamma> = "1/(1+e^(epsilon/2))", "where a step is cut";
         => made {
-            let Ignored(PhantomData) = sensitivity;
+            let IgnoredNumber(PhantomData) = sensitivity;
             Ok(Mechanism::Staircase { epsilon, gamma })
         },
         Mechanism::Staircase { epsilon, gamma } => {
-            let sensitivity = Ignored::<Sensitivity>(PhantomData);
+            let sensitivity = IgnoredNumber::<Sensitivity>(PhantomData);
         }
     },
     kind! {
@@ -175,21 +187,21 @@ pub const KINDS: &[Kind] = &[
     },
     kind! {
         "zcdp", ZCDP, whole,
-        "Any mechanism with rho-zCDP (Bun and Steinke 2016), but for a leak of delta",
+        "A mechanism of which only rho-zCDP (Bun and Steinke 2016) is known, except for a leak of delta",
         rho: Rho, "the slope of its Rényi curve";
         delta: Delta = "0", "the leak";
         => Zcdp { rho, delta }
     },
     kind! {
         "tcdp", TCDP, whole,
-        "Any mechanism with (rho, omega)-tCDP (Bun, Dwork, Rothblum and Steinke 2018)",
+        "A mechanism of which only (rho, omega)-tCDP (Bun, Dwork, Rothblum and Steinke 2018) is known",
         rho: Rho, "the slope of its Rényi curve";
         omega: Order, "the order up to which the curve holds";
         => Tcdp { rho, omega }
     },
     kind! {
         "rdp", RDP, whole,
-        "Any mechanism whose Rényi divergences at these orders are at most these epsilons",
+        "A mechanism of which only bounds on its Rényi divergences are known",
         orders: Orders, "orders above 1, rising";
         epsilons: Divergences, "the divergence at each order";
         => made { RenyiCurve::new(&orders.0, &epsilons.0).map(Mechanism::Rdp).map_err(list) },
@@ -200,28 +212,27 @@ pub const KINDS: &[Kind] = &[
     },
     kind! {
         "gdp", GDP, sampled,
-        "Any mechanism with mu-Gaussian privacy (Dong, Roth and Su 2022)",
+        "A mechanism of which only mu-Gaussian privacy (Dong, Roth and Su 2022) is known",
         mu: Mu, "it is no easier to attack than N(0, 1) against N(mu, 1)";
         => Gdp { mu }
     },
     kind! {
         "sparse-vector", SparseVector, sampled,
-        "Sparse vector with one noisy threshold, as pure privacy: it costs the sum of both (Lyu et al. 2017)",
+        "Sparse vector with one noisy threshold, charged as pure privacy: the sum of both epsilons (Lyu et al. 2017)",
         epsilon_threshold: Epsilon, "what the threshold's noise spends";
         epsilon_queries: Epsilon, "what the queries' noise spends";
         => SparseVector { threshold: epsilon_threshold, queries: epsilon_queries }
     },
     kind! {
         "above-threshold", AboveThreshold, sampled,
-        "Sparse vector by a pair of its own, which costs less than the sum: one noisy threshold, stopped at the last of the \
-         answers above it that were declared. Thresholds drawn anew are a `count`",
+        "Sparse vector charged by its own dominating pair, which costs less than the sum of both epsilons",
         epsilon_threshold: Epsilon, "what the threshold's noise spends";
         epsilon_queries: Epsilon, "what the queries' noise spends, for all answers above";
         => AboveThreshold { threshold: epsilon_threshold, queries: epsilon_queries }
     },
     kind! {
         "finite", Finite, sampled,
-        "Outcomes with known probabilities: p with the person's record, q without it",
+        "Outcomes with known probabilities",
         p: Probabilities, "the outcomes' probabilities with the record";
         q: Probabilities, "and without it";
         => made { FinitePair::new(&p.0, &q.0).map(Mechanism::Finite).map_err(list) },
@@ -232,8 +243,8 @@ pub const KINDS: &[Kind] = &[
     },
     kind! {
         "gaussian-mixture", GaussianMixture, sampled,
-        "Gaussian noise on what a person's data move by an amount drawn at random: matrix mechanisms on samples",
-        sigma: Noise, "the noise's standard deviation";
+        "Gaussian noise on a vector that one person moves by a random amount: matrix mechanisms on samples",
+        sigma: NoiseScale, "the noise's standard deviation";
         sensitivities: Distances, "how far, in Euclidean norm, one person can move it";
         probabilities: Probabilities, "with which probability";
         => made {
@@ -247,8 +258,7 @@ pub const KINDS: &[Kind] = &[
     },
     kind! {
         "cells", Cells, sampled,
-        "Your own mechanism, its outcomes cut into cells: p with the person's record and q without it, and in each cell a \
-         lower and an upper bound on ln p/q",
+        "A mechanism of your own, with its outcomes cut into cells",
         p: Probabilities, "the cells' probabilities with the record";
         q: Probabilities, "and without it";
         lower: Bounds, "the least of ln p/q in each cell";
@@ -263,17 +273,18 @@ pub const KINDS: &[Kind] = &[
     },
     kind! {
         "gaussian-allocation", GaussianAllocation, whole,
-        "Gaussian noise on each of `steps` sums, each person being in `each` of them, drawn at random",
-        sigma: Noise, "the noise's standard deviation";
+        "Gaussian noise on each of several sums, where each person is in a random choice of the sums; for \
+         adjacency \"add-remove\"",
+        sigma: NoiseScale, "the noise's standard deviation";
         sensitivity: Sensitivity = "1", "how far, in Euclidean norm, one person can move a step's sum";
-        steps: Rounds, "how many steps there are";
-        each: Rounds = "1", "in how many of them a person is";
+        steps: StepCount, "how many steps there are";
+        each: StepCount = "1", "in how many of them a person is";
         => GaussianAllocation { sigma, sensitivity, steps, each }
     },
     kind! {
         "gaussian-batch", GaussianBatch, whole,
-        "Gaussian noise on a sum over a Poisson sample, in which each person is with probability `share`",
-        sigma: Noise, "the noise's standard deviation";
+        "Gaussian noise on a sum over a Poisson sample",
+        sigma: NoiseScale, "the noise's standard deviation";
         norm: Sensitivity = "1", "the largest norm of one person's vector";
         share: Rate, "the probability with which each person is in the sample";
         people: Option<Count>, "as many people as the data may have, if larger samples are cut at random";
@@ -281,7 +292,7 @@ pub const KINDS: &[Kind] = &[
         => made {
             let cap = match (people, most) {
                 (None, None) => None,
-                (Some(people), Some(most)) => Some(Cap { people, most }),
+                (Some(people), Some(most)) => Some(BatchCap { people, most }),
                 (None, _) => return Err(missing("people", Count::LEGAL)),
                 (_, None) => return Err(missing("most", Count::LEGAL)),
             };
@@ -293,8 +304,8 @@ pub const KINDS: &[Kind] = &[
     },
     kind! {
         "gaussian-draws", GaussianDraws, whole,
-        "Gaussian noise on a sample of a fixed size with replacement: `draws` times one of `records` is drawn",
-        sigma: Noise, "the noise's standard deviation";
+        "Gaussian noise on a sample of a fixed size with replacement, for adjacency \"replace\"",
+        sigma: NoiseScale, "the noise's standard deviation";
         sensitivity: Sensitivity = "1", "how far, in Euclidean norm, one record in another's place can move it";
         records: Count, "how many records there are";
         draws: Count, "how many times one of them is drawn";
@@ -302,23 +313,23 @@ pub const KINDS: &[Kind] = &[
     },
     kind! {
         "gaussian-subset", GaussianSubset, whole,
-        "Gaussian noise on a sample of a fixed size without replacement, which is `share` of the data",
-        sigma: Noise, "the noise's standard deviation";
+        "Gaussian noise on a sample of a fixed size without replacement, for adjacency \"replace\"",
+        sigma: NoiseScale, "the noise's standard deviation";
         sensitivity: Sensitivity = "1", "how far, in Euclidean norm, another record in one's place can move it";
         share: Rate, "the sample's share of the data";
         => GaussianSubset { sigma, sensitivity, share }
     },
 ];
 
-/// What is wrong with lists, placed in the field it is about.
+/// Places an error about lists in the field that it is about.
 fn list(error: ListError) -> PlanError {
     match error {
         ListError::Number { field, index, value, legal } => {
             PlanError::field(field, format!("entry {} is {value:?}; legal: {legal}", index + 1))
         }
-        ListError::Lengths { first, .. } => PlanError::starting(first, &error.to_string()),
-        ListError::Sum { field, .. } => PlanError::starting(field, &error.to_string()),
-        ListError::Shifts { .. } => PlanError::starting("sensitivities", &error.to_string()),
+        ListError::Lengths { first, .. } => PlanError::from_text(first, &error.to_string()),
+        ListError::Sum { field, .. } => PlanError::from_text(field, &error.to_string()),
+        ListError::Shifts { .. } => PlanError::from_text("sensitivities", &error.to_string()),
         _ => PlanError::plan(error.to_string()),
     }
 }

@@ -1,15 +1,15 @@
-//! The catalogue of mechanisms: what each kind is called and means, its fields with their types, legal ranges and
-//! defaults, and its way to and from a [`Mechanism`].
+//! The catalogue of mechanisms: the name and the meaning of each kind, its fields with their types, legal ranges and
+//! defaults, and its conversion to and from a [`Mechanism`].
 //!
-//! Plan files, records of ledgers, the classes of the Python package and the tables of the documentation are made of it or
-//! tested against it. A new kind is an entry in `kinds.rs`. An entry that a version has had stays as it is: histories of
-//! ledgers mean what it says, and leave out what it has a default for.
+//! Plan files, records of ledgers, the classes of the Python package and the tables of the documentation are made from
+//! the catalogue or tested against it. A new kind is an entry in `kinds.rs`. A published entry never changes: the
+//! records of ledgers have the meaning that it gives them, and omit fields with its default values.
 
 mod kinds;
 mod types;
 mod page;
 
-use counterpoint::quantity::Noise;
+use counterpoint::quantity::NoiseScale;
 use counterpoint::{Delta, Epsilon, Guarantee, Mechanism};
 
 use crate::text::error::PlanError;
@@ -23,58 +23,58 @@ pub use page::table;
 /// A kind of mechanism.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Kind {
-    /// Its name in plan files.
+pub struct MechanismKind {
+    /// The name of the kind in plan files.
     pub name: &'static str,
-    /// The name of its class in Python.
+    /// The name of the class in Python.
     pub class: &'static str,
-    /// What a mechanism of the kind does, in one or two sentences.
+    /// The behaviour of mechanisms of this kind, in one or two sentences.
     pub meaning: &'static str,
-    /// Whether it may run on a Poisson sample of the data.
+    /// True if mechanisms of this kind may run on a Poisson sample of the data.
     pub is_sampled: bool,
-    /// Its own fields, besides those that every release has.
+    /// The fields of this kind, besides those of every release.
     pub fields: &'static [Field],
-    /// Fields that may stand in the place of others: a guarantee in the place of noise, a file in the place of lists.
-    pub instead: &'static [Field],
+    /// Fields that may replace others: a guarantee replaces noise, a file replaces lists.
+    pub alternatives: &'static [Field],
     read: fn(&mut Fields<'_>) -> Result<Mechanism, PlanError>,
     write: fn(&Mechanism) -> Option<FieldValues>,
 }
 
-/// Fields with the values that are written for them, if any are.
+/// Fields with the values that are written for them, if any are written.
 type FieldValues = Vec<(&'static str, Option<Value<'static>>)>;
 
 /// A field of a kind of mechanism.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Field {
-    /// Its name.
+    /// The name of the field.
     pub name: &'static str,
-    /// What it holds.
-    pub of: Type,
-    /// What it stands for if it is left out: a number or, where no number says it, words.
+    /// The type of the values.
+    pub field_type: FieldType,
+    /// The default: a number or, if no number expresses it, words.
     pub default: Option<&'static str>,
-    /// What it means.
+    /// The meaning of the field.
     pub meaning: &'static str,
 }
 
-/// What a field holds.
+/// The type of a field's values.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Type {
+pub struct FieldType {
     /// One number, a list of them, or something else.
-    pub shape: Shape,
+    pub shape: ValueShape,
     /// The legal range, in words.
     pub legal: &'static str,
-    /// Whether it may be left out, or changes nothing.
+    /// Tells if the field is required, optional or ignored.
     pub presence: Presence,
-    pub(crate) side: Side,
+    pub(crate) side: RoundingSide,
     pub(crate) role: Role,
 }
 
-/// What a value looks like.
+/// The form of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Shape {
+pub enum ValueShape {
     /// A real number.
     Real,
     /// A whole number.
@@ -85,75 +85,75 @@ pub enum Shape {
     File,
 }
 
-/// Whether a field has to be given.
+/// The need to give a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Presence {
-    /// It has to be, but for a default.
+    /// The field is required, unless it has a default.
     Needed,
-    /// It may be left out, which says what no value does.
+    /// The field may be left out: its absence has a meaning that no value has.
     Optional,
-    /// It is checked, and changes nothing.
+    /// The field is checked, and changes nothing.
     Ignored,
 }
 
-/// The side to which a number is rounded where a double is charged in its place.
+/// The direction in which a number is rounded if a double is charged for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// More of it costs more.
+pub(crate) enum RoundingSide {
+    /// Up, as a larger number costs more.
     Up,
-    /// Less of it costs more.
+    /// Down, as a smaller number costs more.
     Down,
-    /// Nearer to one half it costs more: where a staircase's steps are cut (theory 10.4).
+    /// Towards one half, where the cost is largest: the place in a staircase's steps (theory 10.4).
     Half,
-    /// It is a whole number, or refused.
+    /// Not at all: other numbers than whole ones are refused.
     Whole,
-    /// More of it costs more, and it is read as the shortest decimal of a double: epochs.
+    /// Up, to the shortest decimal of a double, as which the number is read: epochs.
     Decimal,
-    /// It is rounded together with others.
+    /// Together with the other numbers of its list.
     Together,
 }
 
-/// What a number says of a mechanism.
+/// The meaning of a number for the cost of a mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// How much noise there is.
+    /// The amount of noise.
     Noise,
-    /// How much is lost, where no field says how much noise there is.
+    /// The loss, if no field gives the amount of noise.
     Loss,
-    /// Something else.
+    /// Any other meaning.
     Other,
 }
 
-impl Type {
-    const fn new(shape: Shape, legal: &'static str, side: Side, role: Role) -> Self {
+impl FieldType {
+    const fn new(shape: ValueShape, legal: &'static str, side: RoundingSide, role: Role) -> Self {
         Self { shape, legal, presence: Presence::Needed, side, role }
     }
 }
 
-/// The fields every release has.
+/// The fields of every release.
 const COMMON: [&str; 4] = ["name", "mechanism", "count", "partition"];
 
-/// The fields a planned release may have.
+/// The fields of planned releases.
 const PLANNED: [&str; 2] = ["also", "recipe"];
 
-/// The fields a release on a Poisson sample has.
+/// The fields of releases on Poisson samples.
 const SAMPLED: [&str; 4] = ["rate", "examples", "batch", "epochs"];
 
-/// A field of a kind that holds numbers, or one that all releases have.
+/// Returns a numeric field of a kind or of every release.
 pub(crate) fn field(of: &str, name: &str) -> Option<&'static Field> {
     let own = || kind(of)?.field(name);
     NUMBERS.iter().find(|field| field.name == name).or_else(own)
 }
 
-/// The kind of a name.
+/// Returns the kind with this name.
 #[must_use]
-pub fn kind(name: &str) -> Option<&'static Kind> {
+pub fn kind(name: &str) -> Option<&'static MechanismKind> {
     KINDS.iter().find(|kind| kind.name == name)
 }
 
-/// The kind that a release names.
-pub(crate) fn named(fields: &mut Fields<'_>) -> Result<&'static Kind, PlanError> {
+/// Takes the kind that a release names.
+pub(crate) fn take_kind(fields: &mut Fields<'_>) -> Result<&'static MechanismKind, PlanError> {
     let known = || KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
     let value = fields.take("mechanism").ok_or_else(|| missing("mechanism", &known()))?;
     let found = match &value {
@@ -163,7 +163,7 @@ pub(crate) fn named(fields: &mut Fields<'_>) -> Result<&'static Kind, PlanError>
     found.ok_or_else(|| illegal("mechanism", &value, &known()))
 }
 
-/// The fields that describe a mechanism, or `None` if the format has no word for it.
+/// Returns the fields that describe a mechanism, or `None` if the format cannot describe it.
 pub(crate) fn describe(mechanism: &Mechanism) -> Option<Table<'static>> {
     let own = (kind(mechanism.kind())?.write)(mechanism)?;
     let own = own.into_iter().filter_map(|(name, value)| Some((name.into(), value?)));
@@ -171,36 +171,37 @@ pub(crate) fn describe(mechanism: &Mechanism) -> Option<Table<'static>> {
     Some(std::iter::once(kind).chain(own).collect())
 }
 
-impl Kind {
+impl MechanismKind {
     /// Takes the mechanism out of the fields of a release.
     pub(crate) fn read(&self, from: &mut Fields<'_>) -> Result<Mechanism, PlanError> {
         (self.read)(from)
     }
 
-    /// Its own field of this name, or one that may stand in the place of others.
+    /// Returns the kind's own field with this name, or a field that may replace others.
     pub(crate) fn field(&self, name: &str) -> Option<&'static Field> {
-        self.fields.iter().chain(self.instead).find(|field| field.name == name)
+        self.fields.iter().chain(self.alternatives).find(|field| field.name == name)
     }
 
-    /// Whether it has a field of this name of its own.
+    /// True if the kind has a field of this name of its own.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.fields.iter().any(|field| field.name == name)
     }
 
-    /// The field that says how much noise there is, if a guarantee may stand in its place.
-    pub(crate) fn noise(&self) -> Option<&'static str> {
-        let is_guarantee = self.instead.iter().any(|field| field.of.role == Role::Loss);
-        let noise = self.fields.iter().find(|field| field.of.role == Role::Noise);
+    /// Returns the field with the amount of noise, if a guarantee may replace it.
+    pub(crate) fn noise_field(&self) -> Option<&'static str> {
+        let is_guarantee =
+            self.alternatives.iter().any(|field| field.field_type.role == Role::Loss);
+        let noise = self.fields.iter().find(|field| field.field_type.role == Role::Noise);
         noise.filter(|_| is_guarantee).map(|field| field.name)
     }
 
-    /// Takes the guarantee that stands in the place of noise, if one does.
+    /// Takes the guarantee that replaces the noise, if one is given.
     pub(crate) fn guarantee(&self, from: &mut Fields<'_>) -> Result<Option<Guarantee>, PlanError> {
-        let Some(noise) = self.noise() else { return Ok(None) };
-        let mut words = self.instead.iter().map(|field| field.name);
+        let Some(noise) = self.noise_field() else { return Ok(None) };
+        let mut words = self.alternatives.iter().map(|field| field.name);
         let instead = || words.clone().collect::<Vec<_>>().join(" and ");
         let Some(given) = words.clone().find(|word| from.has(word)) else {
-            let legal = || format!("{}; or {} in its place", Noise::LEGAL, instead());
+            let legal = || format!("{}; or {} in its place", NoiseScale::LEGAL, instead());
             return if from.has(noise) { Ok(None) } else { Err(missing(noise, &legal())) };
         };
         if from.has(noise) {
@@ -215,10 +216,10 @@ impl Kind {
         Ok(Some(Guarantee { epsilon, delta }))
     }
 
-    /// Every field a release of this kind may have.
+    /// Returns the names of all fields that a release of this kind may have.
     pub(crate) fn legal_fields(&self) -> Vec<&'static str> {
         let sampled = if self.is_sampled { &SAMPLED[..] } else { &[] };
-        let own = self.fields.iter().chain(self.instead).map(|field| field.name);
+        let own = self.fields.iter().chain(self.alternatives).map(|field| field.name);
         let common = COMMON.into_iter().chain(own);
         common.chain(sampled.iter().copied()).chain(PLANNED).collect()
     }

@@ -1,32 +1,33 @@
-//! The types of numbers that fields have.
+//! The types of the numbers of fields.
 
 use std::marker::PhantomData;
 
 use counterpoint::Count;
 use counterpoint::quantity::{
-    Buckets, Delta, Epsilon, Mu, Noise, Order, Rate, Rho, Rounds, Sensitivity, Share, Steps,
+    Buckets, Delta, Epsilon, Gamma, Mu, NoiseScale, Order, Rate, Rho, Sensitivity, StepCount,
+    WholeSensitivity,
 };
 
-use super::{Field, Presence, Role, Shape, Side, Type};
+use super::{Field, FieldType, Presence, Role, RoundingSide, ValueShape};
 use crate::text::error::PlanError;
 use crate::text::fields::{Fields, missing};
 use crate::text::value::Value;
 
-/// A number, or list of numbers, that a field holds.
+/// A number, or list of numbers, in a field.
 pub(super) trait Number: Sized {
-    const TYPE: Type;
+    const TYPE: FieldType;
 
-    /// Takes it out of the fields of a release.
+    /// Takes the number out of the fields of a release.
     fn read(from: &mut Fields<'_>, field: &Field) -> Result<Self, PlanError>;
 
-    /// The value that is written for it, if one is.
+    /// The value that is written for the number, if one is written.
     fn value(&self) -> Option<Value<'static>>;
 }
 
 macro_rules! reals {
     ($($type:ident $side:ident $role:ident,)*) => {$(
         impl Number for $type {
-            const TYPE: Type = Type::new(Shape::Real, Self::LEGAL, Side::$side, Role::$role);
+            const TYPE: FieldType = FieldType::new(ValueShape::Real, Self::LEGAL, RoundingSide::$side, Role::$role);
 
             fn read(from: &mut Fields<'_>, field: &Field) -> Result<Self, PlanError> {
                 let default = field.default.and_then(|text| text.parse().ok());
@@ -43,7 +44,7 @@ macro_rules! reals {
 macro_rules! wholes {
     ($($type:ident,)*) => {$(
         impl Number for $type {
-            const TYPE: Type = Type::new(Shape::Whole, Self::LEGAL, Side::Whole, Role::Other);
+            const TYPE: FieldType = FieldType::new(ValueShape::Whole, Self::LEGAL, RoundingSide::Whole, Role::Other);
 
             fn read(from: &mut Fields<'_>, field: &Field) -> Result<Self, PlanError> {
                 let default = || Self::new(field.default?.parse().ok()?).ok();
@@ -64,7 +65,7 @@ macro_rules! lists {
         pub(super) struct $type(pub(super) Vec<f64>);
 
         impl Number for $type {
-            const TYPE: Type = Type::new(Shape::List, Fields::LIST, Side::$side, Role::Other);
+            const TYPE: FieldType = FieldType::new(ValueShape::List, Fields::LIST, RoundingSide::$side, Role::Other);
 
             fn read(from: &mut Fields<'_>, field: &Field) -> Result<Self, PlanError> {
                 from.numbers(field.name).map(Self)
@@ -81,20 +82,20 @@ reals! {
     Delta Up Other,
     Epsilon Up Loss,
     Mu Up Loss,
-    Noise Down Noise,
+    NoiseScale Down Noise,
     Order Down Other,
     Rate Up Other,
     Rho Up Loss,
     Sensitivity Up Other,
-    Share Half Other,
+    Gamma Half Other,
 }
 
-wholes! { Buckets, Count, Rounds, Steps, }
+wholes! { Buckets, Count, StepCount, WholeSensitivity, }
 
 lists! {
-    /// Bounds on privacy losses, which ledgers have no charge for.
+    /// Bounds on privacy losses, which ledgers cannot charge.
     Bounds Together,
-    /// How far something moves.
+    /// Distances between the values on neighbouring data sets.
     Distances Up,
     /// Rényi divergences.
     Divergences Up,
@@ -104,9 +105,9 @@ lists! {
     Probabilities Together,
 }
 
-/// A number that may be left out, which says what no value of it does.
+/// A number that may be left out: its absence has a meaning that no value has.
 impl<N: Number> Number for Option<N> {
-    const TYPE: Type = Type { presence: Presence::Optional, ..N::TYPE };
+    const TYPE: FieldType = FieldType { presence: Presence::Optional, ..N::TYPE };
 
     fn read(from: &mut Fields<'_>, field: &Field) -> Result<Self, PlanError> {
         from.has(field.name).then(|| N::read(from, field)).transpose()
@@ -117,11 +118,11 @@ impl<N: Number> Number for Option<N> {
     }
 }
 
-/// A number that changes nothing: it is checked, and not kept.
-pub(super) struct Ignored<N>(pub(super) PhantomData<N>);
+/// A number that changes nothing: it is checked and dropped.
+pub(super) struct IgnoredNumber<N>(pub(super) PhantomData<N>);
 
-impl<N: Number> Number for Ignored<N> {
-    const TYPE: Type = Type { presence: Presence::Ignored, ..N::TYPE };
+impl<N: Number> Number for IgnoredNumber<N> {
+    const TYPE: FieldType = FieldType { presence: Presence::Ignored, ..N::TYPE };
 
     fn read(from: &mut Fields<'_>, field: &Field) -> Result<Self, PlanError> {
         N::read(from, field).map(|_| Self(PhantomData))

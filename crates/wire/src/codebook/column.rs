@@ -1,26 +1,26 @@
-//! Columns as codebooks describe them: plain data.
+//! Columns as codebooks describe them.
 
 use counterpoint_questions::public::Key;
 
 /// A column as a codebook describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CodebookColumn {
-    /// The names it may have in the data file; the first one is its own.
+    /// The names that the column may have in the data file, its own name first.
     pub names: Vec<String>,
-    /// What it means, in the codebook's words.
+    /// The meaning of the column, in the codebook's words.
     pub label: Option<String>,
-    /// What it holds.
-    pub holds: Holds,
+    /// The values of the column.
+    pub holds: ColumnContent,
     /// The codes that stand for a missing value, as they are written in the data file.
     pub missing: Vec<String>,
-    /// What else whoever declares it should know.
+    /// A remark for the person who declares the column.
     pub note: Option<String>,
 }
 
-/// What is known of what a column holds.
+/// The kind of values that a column has, as far as it is known.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Holds {
-    /// Nothing is known.
+pub enum ColumnContent {
+    /// The kind is not known.
     Unknown,
     /// Numbers, with the bounds that are known.
     Numbers {
@@ -29,11 +29,11 @@ pub enum Holds {
         /// The largest legal value.
         high: Option<f64>,
     },
-    /// One of a list.
+    /// Categories from a list.
     Categories(Vec<Category>),
-    /// Texts that no list is known of.
+    /// Texts without a known list.
     Texts,
-    /// True or false, in some spelling.
+    /// Truth values, in an unknown spelling.
     Truths,
     /// Dates or times.
     Dates,
@@ -41,26 +41,27 @@ pub enum Holds {
     Nested,
 }
 
-/// A category, and what it means.
+/// A category and its meaning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Category {
-    /// The category as the data file has it.
+    /// The category as it is written in the data file.
     pub key: Key,
-    /// Its meaning, in the codebook's words.
+    /// The meaning, in the codebook's words.
     pub label: Option<String>,
 }
 
-/// The whole number that a text is the usual spelling of.
-pub(crate) fn whole(text: &str) -> Option<i64> {
+/// Reads a whole number in its usual spelling; `None` for `007` or `+1`.
+pub fn whole_number(text: &str) -> Option<i64> {
     text.parse().ok().filter(|whole: &i64| whole.to_string() == text)
 }
 
-/// The finite number that a text spells.
-pub(crate) fn number(text: &str) -> Option<f64> {
+/// Reads a finite number.
+pub fn finite_number(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// Categories from texts: whole numbers if all of them are and they may be, else texts. Repetitions and missing codes are dropped.
+/// Makes categories of texts: whole numbers if all texts are whole numbers and the format allows these, else texts.
+/// Repeated texts and missing codes are dropped.
 pub(super) fn categories(
     codes: impl IntoIterator<Item = (String, Option<String>)>,
     may_be_whole: bool,
@@ -71,8 +72,8 @@ pub(super) fn categories(
         .into_iter()
         .filter(|(code, _)| !missing.contains(code) && seen.insert(code.clone()))
         .collect();
-    let are_whole = may_be_whole && codes.iter().all(|(code, _)| whole(code).is_some());
-    let key = |code: String| match whole(&code) {
+    let are_whole = may_be_whole && codes.iter().all(|(code, _)| whole_number(code).is_some());
+    let key = |code: String| match whole_number(&code) {
         Some(whole) if are_whole => Key::Whole(whole),
         _ => Key::Text(code),
     };

@@ -3,11 +3,11 @@
 
 use serde_json::Value;
 
-use super::column::{CodebookColumn, Holds, categories};
+use super::column::{CodebookColumn, ColumnContent, categories};
 use super::json::{bound, code, codes, file_name, text};
 use crate::text::error::{PlanError, quoted};
 
-/// The columns of the table that is the data file of this name.
+/// Returns the columns of the table that is the data file with this name.
 pub(super) fn columns(object: &Value, data: &str) -> Result<Vec<CodebookColumn>, PlanError> {
     let table = table(object, data)?;
     let schema = table.get("tableSchema").or_else(|| object.get("tableSchema"));
@@ -17,7 +17,7 @@ pub(super) fn columns(object: &Value, data: &str) -> Result<Vec<CodebookColumn>,
         return Err(PlanError::plan(format!("has no list of columns; legal: {legal}")));
     };
     let is_real = |column: &&Value| column.get("virtual") != Some(&Value::Bool(true));
-    // From the nearest to the furthest: a property that a column does not have is inherited.
+    // The objects from which a column inherits properties, the nearest first.
     let above = [schema, table, object];
     let read = |(index, value): (usize, &Value)| {
         column(value, &above).ok_or_else(|| {
@@ -28,7 +28,7 @@ pub(super) fn columns(object: &Value, data: &str) -> Result<Vec<CodebookColumn>,
     list.iter().filter(is_real).enumerate().map(read).collect()
 }
 
-/// The table itself, or that of the group that is the data file.
+/// Returns the table itself, or the table of the group that is the data file.
 fn table<'a>(object: &'a Value, data: &str) -> Result<&'a Value, PlanError> {
     let Some(tables) = object.get("tables").and_then(Value::as_array) else {
         return Ok(object);
@@ -55,7 +55,7 @@ fn column(column: &Value, above: &[&Value]) -> Option<CodebookColumn> {
     names.extend(text(column, &["name"]));
     names.dedup();
     let missing = codes(inherited("null"));
-    let holds = inherited("datatype").map_or(Holds::Unknown, |kind| holds(kind, &missing));
+    let holds = inherited("datatype").map_or(ColumnContent::Unknown, |kind| holds(kind, &missing));
     let label = ["dc:description", "dcterms:description", "rdfs:comment", "schema:description"];
     let label = text(column, &label);
     (!names.is_empty()).then_some(CodebookColumn { names, label, holds, missing, note: None })
@@ -71,37 +71,37 @@ fn titles(value: Option<&Value>) -> Vec<String> {
     }
 }
 
-fn holds(kind: &Value, missing: &[String]) -> Holds {
+fn holds(kind: &Value, missing: &[String]) -> ColumnContent {
     let base = kind.get("base").unwrap_or(kind).as_str().unwrap_or("string");
     let format = kind.get("format").and_then(code);
     let low = bound(kind, &["minimum", "minInclusive", "minExclusive"]);
     let high = bound(kind, &["maximum", "maxInclusive", "maxExclusive"]);
     match base {
         "nonNegativeInteger" | "unsignedLong" | "unsignedInt" | "unsignedShort"
-        | "unsignedByte" => Holds::Numbers { low: low.or(Some(0.0)), high },
-        "positiveInteger" => Holds::Numbers { low: low.or(Some(1.0)), high },
-        "nonPositiveInteger" => Holds::Numbers { low, high: high.or(Some(0.0)) },
-        "negativeInteger" => Holds::Numbers { low, high: high.or(Some(-1.0)) },
+        | "unsignedByte" => ColumnContent::Numbers { low: low.or(Some(0.0)), high },
+        "positiveInteger" => ColumnContent::Numbers { low: low.or(Some(1.0)), high },
+        "nonPositiveInteger" => ColumnContent::Numbers { low, high: high.or(Some(0.0)) },
+        "negativeInteger" => ColumnContent::Numbers { low, high: high.or(Some(-1.0)) },
         "number" | "decimal" | "double" | "float" | "integer" | "long" | "int" | "short"
-        | "byte" | "gYear" => Holds::Numbers { low, high },
+        | "byte" | "gYear" => ColumnContent::Numbers { low, high },
         "boolean" => match format.as_deref().and_then(|format| format.split_once('|')) {
             Some((yes, no)) => listing([no, yes], true, missing),
-            None => Holds::Truths,
+            None => ColumnContent::Truths,
         },
         "string" | "normalizedString" | "token" | "anyAtomicType" | "any" => {
             match format.as_deref().and_then(alternatives) {
                 Some(list) => listing(list, false, missing),
-                None => Holds::Texts,
+                None => ColumnContent::Texts,
             }
         }
-        "json" | "xml" | "html" => Holds::Nested,
+        "json" | "xml" | "html" => ColumnContent::Nested,
         base if ["date", "time", "gDay", "gMonth", "duration", "dayTime", "yearMonth"]
             .iter()
             .any(|start| base.starts_with(start)) =>
         {
-            Holds::Dates
+            ColumnContent::Dates
         }
-        _ => Holds::Unknown,
+        _ => ColumnContent::Unknown,
     }
 }
 
@@ -109,12 +109,12 @@ fn listing<'a>(
     list: impl IntoIterator<Item = &'a str>,
     may_be_whole: bool,
     missing: &[String],
-) -> Holds {
+) -> ColumnContent {
     let codes = list.into_iter().map(|code| (code.to_owned(), None));
-    Holds::Categories(categories(codes, may_be_whole, missing))
+    ColumnContent::Categories(categories(codes, may_be_whole, missing))
 }
 
-/// The texts of a regular expression that only lists texts, such as `^(north|south)$`.
+/// Returns the texts of a regular expression that only lists texts, such as `^(north|south)$`.
 fn alternatives(format: &str) -> Option<Vec<&str>> {
     let inner = format.strip_prefix('^').unwrap_or(format);
     let inner = inner.strip_suffix('$').unwrap_or(inner);

@@ -1,18 +1,19 @@
 //! DDI Codebook (DDI-C), versions 1.2 to 2.5. <https://ddialliance.org/ddi-codebook>
 //!
-//! Only what describes the questionnaire is read. `sumStat` and `catStat` are computed from the data: nothing here may depend on them.
+//! Only the description of the questionnaire is read. `sumStat` and `catStat` are computed from the data: nothing here
+//! may depend on them.
 
 use std::collections::HashSet;
 
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::column::{CodebookColumn, Holds, categories, number, whole};
+use super::column::{CodebookColumn, ColumnContent, categories, finite_number, whole_number};
 use crate::text::error::{PlanError, quoted};
 
 /// More missing codes than any questionnaire has.
 const MOST_CODES: i64 = 1000;
 
-/// The variables of the file of this name.
+/// Returns the variables of the file with this name.
 pub(super) fn columns(text: &str, data: &str) -> Result<Vec<CodebookColumn>, PlanError> {
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options)
@@ -58,7 +59,7 @@ fn variables(root: Node<'_, '_>, data: &str) -> Result<Vec<CodebookColumn>, Plan
     Ok(columns)
 }
 
-/// The identifier of the file that is the data, if the codebook is about several.
+/// Returns the identifier of the data file, if the codebook is about several files.
 fn file<'a>(root: Node<'a, '_>, data: &str) -> Option<&'a str> {
     let stem =
         |name: &str| name.trim().rsplit_once('.').map_or(name.trim(), |(stem, _)| stem).to_owned();
@@ -70,7 +71,7 @@ fn file<'a>(root: Node<'a, '_>, data: &str) -> Option<&'a str> {
     files.find(is_data).and_then(|node| node.attribute("ID"))
 }
 
-/// Whether an element has this name, in whatever namespace: each version of DDI has its own.
+/// True if an element has this name in any namespace: each version of DDI has its own namespace.
 fn is(node: &Node<'_, '_>, name: &str) -> bool {
     node.is_element() && node.tag_name().name() == name
 }
@@ -79,7 +80,7 @@ fn children<'a, 'i>(node: Node<'a, 'i>, name: &'static str) -> impl Iterator<Ite
     node.children().filter(move |child| is(child, name))
 }
 
-/// The text of the first child of this name.
+/// Returns the text of the first child with this name.
 fn text_of(node: Node<'_, '_>, name: &'static str) -> Option<String> {
     let text: String = children(node, name)
         .next()?
@@ -109,7 +110,7 @@ fn column(var: Node<'_, '_>, name: &str) -> CodebookColumn {
     missing.retain(|code| seen.insert(code.clone()));
     valid.retain(|(code, _)| !seen.contains(code));
     let holds = holds(var, &valid);
-    if matches!(holds, Holds::Numbers { .. }) && !valid.is_empty() {
+    if matches!(holds, ColumnContent::Numbers { .. }) && !valid.is_empty() {
         note = Some(labelled(&valid));
     }
     CodebookColumn {
@@ -121,7 +122,7 @@ fn column(var: Node<'_, '_>, name: &str) -> CodebookColumn {
     }
 }
 
-/// What is said of numbers some of which have labels.
+/// Words the remark about a column of numbers of which some have labels.
 fn labelled(valid: &[(String, Option<String>)]) -> String {
     let list: Vec<String> = valid
         .iter()
@@ -132,31 +133,31 @@ fn labelled(valid: &[(String, Option<String>)]) -> String {
     format!("some of its numbers have labels: {}", list.join(", "))
 }
 
-/// What a variable holds, by its valid codes and range.
-fn holds(var: Node<'_, '_>, valid: &[(String, Option<String>)]) -> Holds {
+/// Returns the content of a variable, by its valid codes and range.
+fn holds(var: Node<'_, '_>, valid: &[(String, Option<String>)]) -> ColumnContent {
     let kind = children(var, "varFormat").next().and_then(|format| format.attribute("type"));
     let is_text = kind == Some("character");
     let is_continuous = var.attribute("intrvl") == Some("contin");
     let (low, high) = range(var);
     let are_categories = is_text || (!is_continuous && covers(valid, low, high));
     if !valid.is_empty() && are_categories {
-        return Holds::Categories(categories(valid.iter().cloned(), !is_text, &[]));
+        return ColumnContent::Categories(categories(valid.iter().cloned(), !is_text, &[]));
     }
     let are_numbers = kind == Some("numeric") || is_continuous || !valid.is_empty();
     match (low, high) {
-        _ if is_text => Holds::Texts,
-        (None, None) if !are_numbers => Holds::Unknown,
-        _ => Holds::Numbers { low, high },
+        _ if is_text => ColumnContent::Texts,
+        (None, None) if !are_numbers => ColumnContent::Unknown,
+        _ => ColumnContent::Numbers { low, high },
     }
 }
 
-/// The range of valid values, all ranges together.
+/// Returns the smallest range that contains all valid ranges.
 fn range(var: Node<'_, '_>) -> (Option<f64>, Option<f64>) {
     let ranges: Vec<_> =
         children(var, "valrng").flat_map(|valid| children(valid, "range")).collect();
     let ends = |names: [&str; 2]| {
         let ends = ranges.iter().map(|range| end(*range, names));
-        // One open range has no end.
+        // If one range is open at this end, so is the whole.
         ends.collect::<Option<Vec<f64>>>().unwrap_or_default()
     };
     let low = ends(["min", "minExclusive"]).into_iter().reduce(f64::min);
@@ -164,18 +165,19 @@ fn range(var: Node<'_, '_>) -> (Option<f64>, Option<f64>) {
 }
 
 fn end(range: Node<'_, '_>, names: [&str; 2]) -> Option<f64> {
-    names.into_iter().find_map(|name| range.attribute(name)).and_then(number)
+    names.into_iter().find_map(|name| range.attribute(name)).and_then(finite_number)
 }
 
-/// Whether codes are all the whole numbers of a range, or there is no range. A scale of which only the ends have labels is no list.
+/// True if the codes are all whole numbers of the range, or there is no range. A scale with labels at its ends alone is
+/// not a list of categories.
 fn covers(valid: &[(String, Option<String>)], low: Option<f64>, high: Option<f64>) -> bool {
     let (Some(low), Some(high)) = (low, high) else { return low.is_none() && high.is_none() };
-    let codes: HashSet<i64> = valid.iter().filter_map(|(code, _)| whole(code)).collect();
+    let codes: HashSet<i64> = valid.iter().filter_map(|(code, _)| whole_number(code)).collect();
     let is_within = |code: &i64| (low..=high).contains(&(*code as f64));
     codes.iter().filter(|code| is_within(code)).count() as f64 > high.floor() - low.ceil()
 }
 
-/// The codes of missing values, and what is said of ranges that are too long to list.
+/// Returns the codes of missing values, and a remark about ranges of codes that are too long to list.
 fn invalid(var: Node<'_, '_>) -> (Vec<String>, Option<String>) {
     let (mut codes, mut note) = (Vec::new(), None);
     for invalid in children(var, "invalrng") {
@@ -185,7 +187,7 @@ fn invalid(var: Node<'_, '_>) -> (Vec<String>, Option<String>) {
             let [low, high] = [["min", "minExclusive"], ["max", "maxExclusive"]].map(|names| {
                 names.into_iter().find_map(|name| range.attribute(name)).map(str::trim)
             });
-            match (low.and_then(whole), high.and_then(whole)) {
+            match (low.and_then(whole_number), high.and_then(whole_number)) {
                 (Some(low), Some(high)) if high.saturating_sub(low) < MOST_CODES => {
                     codes.extend((low..=high).map(|code| code.to_string()));
                 }

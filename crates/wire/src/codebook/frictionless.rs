@@ -3,11 +3,11 @@
 
 use serde_json::Value;
 
-use super::column::{CodebookColumn, Holds, categories, number};
+use super::column::{CodebookColumn, ColumnContent, categories, finite_number};
 use super::json::{bound, code, codes, file_name, text};
 use crate::text::error::{PlanError, quoted};
 
-/// The columns of the table schema that is about a data file of this name.
+/// Returns the columns of the table schema of the data file with this name.
 pub(super) fn columns(object: &Value, data: &str) -> Result<Vec<CodebookColumn>, PlanError> {
     let schema = schema(object, data)?;
     let Some(fields) = schema.get("fields").and_then(Value::as_array) else {
@@ -23,7 +23,7 @@ fn unnamed(index: usize) -> PlanError {
     PlanError::plan(format!("field {} has no name; legal: a text as name", index + 1))
 }
 
-/// The schema itself, or that of the resource that is the data file.
+/// Returns the schema itself, or the schema of the resource that is the data file.
 fn schema<'a>(object: &'a Value, data: &str) -> Result<&'a Value, PlanError> {
     let Some(resources) = object.get("resources").and_then(Value::as_array) else {
         return Ok(object.get("schema").unwrap_or(object));
@@ -58,7 +58,7 @@ fn column(field: &Value, common: &[String]) -> Option<CodebookColumn> {
     })
 }
 
-fn holds(field: &Value, missing: &[String]) -> Holds {
+fn holds(field: &Value, missing: &[String]) -> ColumnContent {
     let kind = field.get("type").and_then(Value::as_str).unwrap_or("any");
     let none = Value::Null;
     let constraints = field.get("constraints").unwrap_or(&none);
@@ -72,37 +72,38 @@ fn holds(field: &Value, missing: &[String]) -> Holds {
     let low = bound(constraints, &["minimum", "exclusiveMinimum"]);
     let high = bound(constraints, &["maximum", "exclusiveMaximum"]);
     match kind {
-        "integer" | "number" | "year" => Holds::Numbers { low, high },
-        "string" => Holds::Texts,
+        "integer" | "number" | "year" => ColumnContent::Numbers { low, high },
+        "string" => ColumnContent::Texts,
         "boolean" => truths(field, missing),
-        "date" | "time" | "datetime" | "yearmonth" | "duration" => Holds::Dates,
-        "object" | "array" | "list" | "geopoint" | "geojson" => Holds::Nested,
-        _ if low.is_some() || high.is_some() => Holds::Numbers { low, high },
-        _ => Holds::Unknown,
+        "date" | "time" | "datetime" | "yearmonth" | "duration" => ColumnContent::Dates,
+        "object" | "array" | "list" | "geopoint" | "geojson" => ColumnContent::Nested,
+        _ if low.is_some() || high.is_some() => ColumnContent::Numbers { low, high },
+        _ => ColumnContent::Unknown,
     }
 }
 
-/// A list of values: categories, unless they are numbers that are not whole.
-fn listing(list: Vec<(String, Option<String>)>, kind: &str, missing: &[String]) -> Holds {
-    let is_whole = |(text, _): &(String, _)| number(text).is_none_or(|value| value.fract() == 0.0);
+/// Returns the content of a column whose values are listed: categories, unless they are numbers that are not whole.
+fn listing(list: Vec<(String, Option<String>)>, kind: &str, missing: &[String]) -> ColumnContent {
+    let is_whole =
+        |(text, _): &(String, _)| finite_number(text).is_none_or(|value| value.fract() == 0.0);
     if kind == "number" && !list.iter().all(is_whole) {
-        let numbers = || list.iter().filter_map(|(text, _)| number(text));
-        return Holds::Numbers {
+        let numbers = || list.iter().filter_map(|(text, _)| finite_number(text));
+        return ColumnContent::Numbers {
             low: numbers().reduce(f64::min),
             high: numbers().reduce(f64::max),
         };
     }
-    Holds::Categories(categories(list, kind != "string", missing))
+    ColumnContent::Categories(categories(list, kind != "string", missing))
 }
 
-/// True and false as categories where their spelling is said.
-fn truths(field: &Value, missing: &[String]) -> Holds {
+/// Returns the categories of a column of truth values, if their spelling is given.
+fn truths(field: &Value, missing: &[String]) -> ColumnContent {
     let spelled = |name| codes(field.get(name));
     match (spelled("falseValues"), spelled("trueValues")) {
-        (no, yes) if no.is_empty() || yes.is_empty() => Holds::Truths,
+        (no, yes) if no.is_empty() || yes.is_empty() => ColumnContent::Truths,
         (no, yes) => {
             let codes = no.into_iter().chain(yes).map(|code| (code, None));
-            Holds::Categories(categories(codes, true, missing))
+            ColumnContent::Categories(categories(codes, true, missing))
         }
     }
 }

@@ -1,8 +1,8 @@
-//! What codebooks in JSON have in common.
+//! Readers that both JSON formats of codebooks use.
 
 use serde_json::Value;
 
-/// A text or number as it is written in a data file.
+/// Returns a text or number as it is written in a data file.
 pub(super) fn code(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -12,7 +12,8 @@ pub(super) fn code(value: &Value) -> Option<String> {
     }
 }
 
-/// The codes of a value that is one code or a list of them. The empty text is no code: empty cells are missing anyway.
+/// Returns the codes of a value that is one code or a list of codes. The empty text is not a code: empty cells are
+/// missing anyway.
 pub(super) fn codes(value: Option<&Value>) -> Vec<String> {
     let list = match value {
         Some(Value::Array(list)) => list.as_slice(),
@@ -23,13 +24,13 @@ pub(super) fn codes(value: Option<&Value>) -> Vec<String> {
     codes.filter(|code| !code.is_empty()).collect()
 }
 
-/// The first of some fields that is a finite number, or a text that spells one.
+/// Returns the first of some fields that is a finite number, or a text that spells one.
 pub(super) fn bound(object: &Value, fields: &[&str]) -> Option<f64> {
     let texts = fields.iter().filter_map(|field| object.get(*field).and_then(code));
-    texts.filter_map(|text| super::column::number(&text)).next()
+    texts.filter_map(|text| super::column::finite_number(&text)).next()
 }
 
-/// The first of some fields that is a text.
+/// Returns the first of some fields that is a text.
 pub(super) fn text(object: &Value, fields: &[&str]) -> Option<String> {
     let texts = fields.iter().filter_map(|field| object.get(*field)?.as_str());
     texts.filter(|text| !text.trim().is_empty()).map(str::to_owned).next()

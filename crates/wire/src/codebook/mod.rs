@@ -1,7 +1,7 @@
-//! Codebooks: what a questionnaire or a documentation says of the columns of a data file.
+//! Codebooks: descriptions of the columns of a data file, by a questionnaire or a documentation.
 //!
-//! A codebook describes what answers were possible, not which were given. What some formats add about the data (DDI's `sumStat` and
-//! `catStat`) is not read.
+//! A codebook describes the possible answers, not the given ones. Some formats can also hold facts about the data
+//! (DDI's `sumStat` and `catStat`); these are not read.
 
 mod column;
 mod csvw;
@@ -9,8 +9,8 @@ mod ddi;
 mod frictionless;
 mod json;
 
-pub use column::{Category, CodebookColumn, Holds};
-pub(crate) use column::{number, whole};
+pub use column::{Category, CodebookColumn, ColumnContent};
+pub use column::{finite_number, whole_number};
 
 use serde_json::Value;
 
@@ -19,9 +19,9 @@ use crate::text::error::PlanError;
 /// A codebook: its columns, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Codebook {
-    /// Which format it has.
+    /// The format of the codebook.
     pub format: CodebookFormat,
-    /// What it describes.
+    /// The columns, in order.
     pub columns: Vec<CodebookColumn>,
 }
 
@@ -37,7 +37,7 @@ pub enum CodebookFormat {
 }
 
 impl CodebookFormat {
-    /// Its name, in words.
+    /// The name of the format, in words.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -52,10 +52,11 @@ const LEGAL: &str =
     "a Frictionless table schema (JSON), CSVW metadata (JSON) or a DDI codebook (XML)";
 
 impl Codebook {
-    /// Reads a codebook. Its format is told by its content. `data` is the name of the data file, for codebooks of several.
+    /// Reads a codebook, whose format is detected by its content. `data` is the name of the data file, for codebooks of
+    /// several files.
     ///
     /// # Errors
-    /// [`PlanError`], one line: what is wrong, and what would be legal.
+    /// [`PlanError`], one line: the problem and the legal formats.
     pub fn parse(bytes: &[u8], data: &str) -> Result<Self, PlanError> {
         let text = std::str::from_utf8(bytes)
             .map_err(|_| PlanError::plan(format!("is not UTF-8; legal: {LEGAL}")))?;

@@ -1,12 +1,13 @@
-//! Reading no more of a file than its header.
+//! A reader that reads the header of a file and nothing after it.
 
 use std::io::{ErrorKind, Read};
 
 use crate::text::error::PlanError;
 
-/// Up to here one byte is read at a time, so that nothing behind the header is read.
+/// The number of bytes that are read one at a time, so that nothing after the header is read.
 const SINGLE: u64 = 1 << 14;
-/// Behind it, where the headers of ten thousand columns are, so many at a time: what follows the header's end is dropped.
+/// The size of the blocks that are read after these, for headers of ten thousand columns. The bytes after the header's
+/// end are dropped.
 const BLOCK: usize = 1 << 12;
 
 /// The bytes of a file, one by one, up to a limit.
@@ -23,7 +24,7 @@ impl<R: Read> Bytes<R> {
         Self { source, limit, taken: 0, block: Vec::new(), at: 0 }
     }
 
-    /// The next byte, or None at the end of the file.
+    /// Returns the next byte, or `None` at the end of the file.
     pub(super) fn next(&mut self) -> Result<Option<u8>, PlanError> {
         if self.at == self.block.len() {
             self.fill()?;
@@ -54,7 +55,7 @@ impl<R: Read> Bytes<R> {
     }
 }
 
-/// An error of the operating system.
+/// The error of a file that the operating system cannot read.
 pub(super) fn unreadable(error: &std::io::Error) -> PlanError {
     PlanError::plan(format!("cannot be read: {error}; legal: a file that can be read"))
 }

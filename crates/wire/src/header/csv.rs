@@ -5,11 +5,11 @@ use std::io::Read;
 use super::bytes::Bytes;
 use crate::text::error::PlanError;
 
-/// The longest header.
+/// The longest header, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 const LEGAL: &str = "a first line with the name of every column, separated by commas";
 
-/// The names of the columns. Nothing behind the first line is read, not even where a quote is not closed.
+/// Returns the names of the columns. Nothing after the first line is read, not even if a quote is not closed.
 pub(super) fn names(source: impl Read) -> Result<Vec<String>, PlanError> {
     let mut bytes = Bytes::new(source, MOST_BYTES);
     let mut next = after_mark(&mut bytes)?;
@@ -43,12 +43,12 @@ pub(super) fn names(source: impl Read) -> Result<Vec<String>, PlanError> {
     }
 }
 
-/// Whether the first line ends here.
+/// True if the first line ends with this byte.
 fn ends(byte: Option<u8>) -> bool {
     matches!(byte, None | Some(b'\n' | b'\r'))
 }
 
-/// The first byte behind the byte-order mark, if there is one.
+/// Returns the first byte after the byte-order mark, if there is one.
 fn after_mark(bytes: &mut Bytes<impl Read>) -> Result<Option<u8>, PlanError> {
     let first = bytes.next()?;
     if first != Some(0xef) {
@@ -60,7 +60,7 @@ fn after_mark(bytes: &mut Bytes<impl Read>) -> Result<Option<u8>, PlanError> {
     bytes.next()
 }
 
-/// Reads a quoted name; the byte behind its closing quote.
+/// Reads a quoted name; returns the byte after its closing quote.
 fn quoted(
     bytes: &mut Bytes<impl Read>,
     name: &mut Vec<u8>,
@@ -83,7 +83,7 @@ fn quoted(
     }
 }
 
-/// Refuses a line that is separated by something else.
+/// Refuses a line whose columns are separated by another character.
 fn separated(names: Vec<String>) -> Result<Vec<String>, PlanError> {
     match names.as_slice() {
         [one] if one.contains([';', '\t', '|']) => {

@@ -5,10 +5,10 @@ use std::io::Read;
 use super::bytes::Bytes;
 use crate::text::error::PlanError;
 
-/// The longest first line.
+/// The longest first line, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// The keys of the object on the first line. Values are passed over, and nothing behind the object is read.
+/// Returns the keys of the object on the first line. Values are skipped, and nothing after the object is read.
 pub(super) fn keys(source: impl Read) -> Result<Vec<String>, PlanError> {
     let mut bytes = Bytes::new(source, MOST_BYTES);
     let mut next = bytes.next()?;
@@ -41,7 +41,7 @@ fn wrong() -> PlanError {
     PlanError::plan("has no JSON object as its first line; legal: an object on each line")
 }
 
-/// The next byte of the first line.
+/// Returns the next byte of the first line.
 fn byte(bytes: &mut Bytes<impl Read>) -> Result<u8, PlanError> {
     bytes.next()?.filter(|byte| !matches!(byte, b'\n' | b'\r')).ok_or_else(wrong)
 }
@@ -62,7 +62,7 @@ fn key(bytes: &mut Bytes<impl Read>) -> Result<String, PlanError> {
     serde_json::from_slice(&raw).map_err(|_| wrong())
 }
 
-/// Passes over a text, to its closing quote.
+/// Skips a text up to its closing quote.
 fn pass_text(bytes: &mut Bytes<impl Read>, mut see: impl FnMut(u8)) -> Result<(), PlanError> {
     let mut is_escaped = false;
     loop {
@@ -76,7 +76,7 @@ fn pass_text(bytes: &mut Bytes<impl Read>, mut see: impl FnMut(u8)) -> Result<()
     }
 }
 
-/// Passes over a value; the comma or brace behind it.
+/// Skips a value; returns the comma or brace after it.
 fn pass_value(bytes: &mut Bytes<impl Read>) -> Result<u8, PlanError> {
     let mut depth = 0_u64;
     loop {

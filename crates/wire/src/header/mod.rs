@@ -1,4 +1,4 @@
-//! Headers of data files: the names of columns, and nothing of the data.
+//! Headers of data files: the names of the columns, and nothing about the data.
 
 mod bytes;
 mod csv;
@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
 
-use crate::codebook::Holds;
+use crate::codebook::ColumnContent;
 use crate::text::error::PlanError;
 
 /// The columns of a data file.
@@ -17,8 +17,8 @@ use crate::text::error::PlanError;
 pub struct Header {
     /// The format of the file.
     pub format: DataFormat,
-    /// The names of the columns, in order, and what the file's schema says they hold.
-    pub columns: Vec<(String, Holds)>,
+    /// The names of the columns, in order, with the contents that the file's schema gives them.
+    pub columns: Vec<(String, ColumnContent)>,
 }
 
 /// The formats of data files.
@@ -33,11 +33,11 @@ pub enum DataFormat {
 }
 
 impl DataFormat {
-    /// The format that a file's extension says.
+    /// Returns the format of a file by its extension.
     ///
     /// # Errors
     /// [`PlanError`] if the extension is not known.
-    pub fn of(path: &Path) -> Result<Self, PlanError> {
+    pub fn from_path(path: &Path) -> Result<Self, PlanError> {
         let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
         match extension.to_str() {
             Some("csv") => Ok(Self::Csv),
@@ -51,13 +51,15 @@ impl DataFormat {
 }
 
 impl Header {
-    /// Reads the header of a file: the first line of CSV, the keys of the first line of JSON lines, the schema in the footer
-    /// of Parquet. At most 16 KiB are read byte by byte; behind those, the last block of 4 KiB may reach into the data, and is dropped.
+    /// Reads the header of a file: the first line of CSV, the keys of the first line of JSON lines, the schema in the
+    /// footer of Parquet. The first 16 KiB are read byte by byte. After these, the last block of 4 KiB may reach into
+    /// the data, and is dropped.
     ///
     /// # Errors
-    /// [`PlanError`], one line: what is wrong, and what would be legal.
+    /// [`PlanError`], one line: the problem and the legal contents.
     pub fn read(format: DataFormat, source: impl Read + Seek) -> Result<Self, PlanError> {
-        let unknown = |names: Vec<String>| names.into_iter().map(|name| (name, Holds::Unknown));
+        let unknown =
+            |names: Vec<String>| names.into_iter().map(|name| (name, ColumnContent::Unknown));
         let columns = match format {
             DataFormat::Csv => unknown(csv::names(source)?).collect(),
             DataFormat::JsonLines => unknown(json_lines::keys(source)?).collect(),
@@ -68,7 +70,10 @@ impl Header {
 }
 
 /// Opens a file that is not a directory.
-pub(crate) fn open(path: &Path) -> Result<File, PlanError> {
+///
+/// # Errors
+/// [`PlanError`] if the file cannot be opened, or is a directory.
+pub fn open_file(path: &Path) -> Result<File, PlanError> {
     let file = File::open(path).map_err(|error| bytes::unreadable(&error))?;
     let about = file.metadata().map_err(|error| bytes::unreadable(&error))?;
     if about.is_dir() {

@@ -1,22 +1,24 @@
 //! The schema in the footer of a Parquet file.
 //!
-//! The footer is a `FileMetaData` of Thrift's compact protocol. Its second field is the schema. What follows, such as the number
-//! of rows and the statistics of columns, tells of the data and is not read.
+//! The footer is a `FileMetaData` of Thrift's compact protocol. Its second field is the schema. The fields after it,
+//! such as the number of rows and the statistics of columns, describe the data and are not read.
 //! <https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift>
 
 use std::io::{Read, Seek, SeekFrom};
 
 use super::bytes::{Bytes, unreadable};
-use crate::codebook::Holds;
+use crate::codebook::ColumnContent;
 use crate::text::error::PlanError;
 
-/// The longest schema.
+/// The longest schema, in bytes.
 const MOST_BYTES: u64 = 1 << 24;
-/// The deepest structure that is passed over.
+/// The deepest nesting of a value that is skipped.
 const DEEPEST: u32 = 32;
 
-/// The columns at the top of the schema, and what they hold.
-pub(super) fn columns(mut source: impl Read + Seek) -> Result<Vec<(String, Holds)>, PlanError> {
+/// Returns the columns at the top of the schema, with their contents.
+pub(super) fn columns(
+    mut source: impl Read + Seek,
+) -> Result<Vec<(String, ColumnContent)>, PlanError> {
     let mut end = [0; 8];
     source.seek(SeekFrom::End(-8)).map_err(|_| wrong())?;
     source.read_exact(&mut end).map_err(|error| unreadable(&error))?;
@@ -43,7 +45,7 @@ struct Thrift<R> {
     bytes: Bytes<R>,
 }
 
-/// What is known of one element of a schema.
+/// An element of a schema, as far as it is used.
 #[derive(Default)]
 struct Element {
     name: Vec<u8>,
@@ -54,7 +56,7 @@ struct Element {
 }
 
 impl<R: Read> Thrift<R> {
-    fn schema(&mut self) -> Result<Vec<(String, Holds)>, PlanError> {
+    fn schema(&mut self) -> Result<Vec<(String, ColumnContent)>, PlanError> {
         let mut field = 0;
         loop {
             match self.field(&mut field)? {
@@ -125,7 +127,7 @@ impl<R: Read> Thrift<R> {
         (0..length).map(|_| self.byte()).collect()
     }
 
-    /// The next field's type, if the structure goes on; its number is kept in `field`.
+    /// Returns the type of the next field, or `None` at the end of the structure; the field's number goes to `field`.
     fn field(&mut self, field: &mut i64) -> Result<Option<u8>, PlanError> {
         let head = self.byte()?;
         if head == 0 {
@@ -138,14 +140,14 @@ impl<R: Read> Thrift<R> {
         Ok(Some(head & 0x0f))
     }
 
-    /// The length of a list, and the type of what is in it.
+    /// Returns the length of a list, and the type of its items.
     fn list(&mut self) -> Result<(u64, u8), PlanError> {
         let head = self.byte()?;
         let length = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
         Ok((length, head & 0x0f))
     }
 
-    /// Passes over a value.
+    /// Skips a value.
     fn pass(&mut self, kind: u8, depth: u32) -> Result<(), PlanError> {
         if depth > DEEPEST {
             return Err(wrong());
@@ -181,25 +183,25 @@ impl<R: Read> Thrift<R> {
         Ok(())
     }
 
-    /// Passes over an entry of a list or a map, where truth values take a byte each.
+    /// Skips an entry of a list or a map, where a truth value takes one byte.
     fn pass_entry(&mut self, kind: u8, depth: u32) -> Result<(), PlanError> {
         if matches!(kind, 1 | 2) { self.byte().map(drop) } else { self.pass(kind, depth + 1) }
     }
 }
 
-/// What a column holds, by its physical and converted type.
-fn holds(element: &Element) -> Holds {
+/// Returns the content of a column, by its physical and converted type.
+fn holds(element: &Element) -> ColumnContent {
     const REPEATED: i64 = 2;
     if element.children > 0 || element.repetition == Some(REPEATED) {
-        return Holds::Nested;
+        return ColumnContent::Nested;
     }
     const DECIMAL: i64 = 5;
-    let numbers = Holds::Numbers { low: None, high: None };
+    let numbers = ColumnContent::Numbers { low: None, high: None };
     match (element.physical, element.converted) {
-        (Some(0), _) => Holds::Truths,
-        (Some(3), _) | (_, Some(6..=10)) => Holds::Dates,
+        (Some(0), _) => ColumnContent::Truths,
+        (Some(3), _) | (_, Some(6..=10)) => ColumnContent::Dates,
         (_, Some(DECIMAL)) | (Some(1 | 2 | 4 | 5), _) => numbers,
-        (Some(6 | 7), _) => Holds::Texts,
-        _ => Holds::Unknown,
+        (Some(6 | 7), _) => ColumnContent::Texts,
+        _ => ColumnContent::Unknown,
     }
 }

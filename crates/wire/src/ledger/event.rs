@@ -1,19 +1,19 @@
-//! The events of a history, in canonical form.
+//! The events of a ledger's history, in canonical form.
 
 use counterpoint::Adjacency;
 use serde::{Deserialize, Serialize};
 
-use super::canonical::{NotCanonical, canonical};
-use super::described::Described;
+use super::canonical::{CanonicalError, canonical};
 use super::record::{Cost, FilterRecord, PlanRecord, Slot, neighbours};
+use super::release_record::ReleaseRecord;
 
-/// One thing that happened. `at` is the writer's clock in Unix seconds; nothing depends on it.
+/// An event. `at` is the writer's clock in Unix seconds; nothing depends on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "lowercase", deny_unknown_fields)]
 #[non_exhaustive]
 #[allow(missing_docs)] // The fields are those of docs/ledger.md.
 pub enum Event {
-    /// The ledger began.
+    /// The ledger was created.
     Init {
         at: u64,
         format: u64,
@@ -27,7 +27,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         identity: Option<String>,
     },
-    /// A data set got its relation and its budget.
+    /// A data set was declared, with its relation and its budget.
     Dataset {
         at: u64,
         name: String,
@@ -50,7 +50,7 @@ pub enum Event {
     },
     /// Unused openings of a plan account were exchanged for slots that they dominate.
     Recut { at: u64, account: String, unused: Vec<Openings>, into: Vec<Slot> },
-    /// An analyst got a share of an account, or from here on another one.
+    /// An analyst's quota of an account was set or changed.
     Quota {
         at: u64,
         account: String,
@@ -59,9 +59,9 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "is_false")]
         changed: bool,
     },
-    /// Unspent budget went from an account to another of the same data set.
+    /// Unspent budget was moved to another account of the same data set.
     Move { at: u64, account: String, to: String, key: String, amount: Cost },
-    /// A release was debited, or a whole session.
+    /// A release or a whole session was debited.
     Reserve {
         at: u64,
         account: String,
@@ -73,17 +73,16 @@ pub enum Event {
         question: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         own: Option<String>,
-        release: Asked,
+        release: ReleaseRequest,
         charge: Cost,
     },
-    /// An analyst's own key was said to stand for a release: its SHA-256.
+    /// An analyst's own key, given by its SHA-256, was made to stand for a release.
     Alias { at: u64, account: String, analyst: Option<String>, alias: String, key: String },
-    /// Its response was stored.
+    /// The response of a release was stored.
     Commit { at: u64, account: String, key: String, sha256: String, length: u64 },
-    /// A session's declaration and its first private state were stored: their SHA-256.
+    /// A session's declaration and its first private state, given by their SHA-256, were stored.
     Begin { at: u64, account: String, key: String, declaration: String, state: String },
-    /// An answer of a session was stored with the private state after it; there is none after
-    /// the last.
+    /// An answer of a session was stored, with the private state after it; the last answer has no state.
     Answer {
         at: u64,
         account: String,
@@ -97,7 +96,7 @@ pub enum Event {
     },
     /// A session was ended.
     End { at: u64, account: String, key: String },
-    /// An account was closed for good, or a data set, all of whose accounts are closed.
+    /// An account was closed for good, or a data set whose accounts are all closed.
     Close { at: u64, account: String },
 }
 
@@ -110,55 +109,55 @@ fn is_false(value: &bool) -> bool {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Rule {
-    /// Slots declared up front.
+    /// Slots that were declared in advance.
     Plan(PlanRecord),
-    /// Releases chosen as one goes.
+    /// A filter for releases that are chosen adaptively.
     Filter(FilterRecord),
 }
 
-/// What was asked of an account.
+/// A request to an account: to open a slot, or to run releases.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 #[non_exhaustive]
-pub enum Asked {
-    /// To open a declared slot.
+pub enum ReleaseRequest {
+    /// Opens a declared slot.
     Slot {
-        /// Its name.
+        /// The name of the slot.
         name: String,
-        /// So many times.
+        /// The number of openings.
         count: u64,
-        /// What is run in it each time, if that is said: something the slot dominates. Several
-        /// are run together in one opening.
+        /// The releases that run together in each opening, if they are named; the slot must cover them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        run: Vec<Described>,
+        run: Vec<ReleaseRecord>,
     },
-    /// Releases described on the spot, charged together.
-    Described(Vec<Described>),
+    /// Runs these releases, which are charged together.
+    Described(Vec<ReleaseRecord>),
 }
 
-/// So many openings of a slot.
+/// Openings of a slot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Openings {
-    /// The slot.
+    /// The name of the slot.
     pub slot: String,
-    /// How many.
+    /// The number of openings.
     pub count: u64,
 }
 
-impl Asked {
-    /// What is asked as text: the same text for the same thing.
+impl ReleaseRequest {
+    /// The request as text; equal requests have equal texts.
     ///
     /// # Errors
-    /// None that can be named: everything that is asked can be written.
+    /// None in practice: every request can be written.
     pub fn text(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self)
     }
 
-    /// The same thing with nothing said that goes without saying.
+    /// The same request without fields that have their default values.
     #[must_use]
-    pub fn normal(&self) -> Self {
-        let normal = |list: &[Described]| list.iter().map(Described::normal).collect();
+    pub fn without_defaults(&self) -> Self {
+        let normal =
+            |list: &[ReleaseRecord]| list.iter().map(ReleaseRecord::without_defaults).collect();
         match self {
             Self::Slot { name, count, run } => {
                 Self::Slot { name: name.clone(), count: *count, run: normal(run) }
@@ -167,9 +166,9 @@ impl Asked {
         }
     }
 
-    /// The releases that are described, if any are.
+    /// The releases that the request names.
     #[must_use]
-    pub fn described(&self) -> &[Described] {
+    pub fn releases(&self) -> &[ReleaseRecord] {
         match self {
             Self::Slot { run, .. } => run,
             Self::Described(list) => list,
@@ -181,38 +180,38 @@ impl Rule {
     /// The rule as text.
     ///
     /// # Errors
-    /// None that can be named: every rule can be written.
+    /// None in practice: every rule can be written.
     pub fn text(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self)
     }
 
-    /// Reads what [`Rule::text`] wrote.
+    /// Reads a text that [`Rule::text`] wrote.
     ///
     /// # Errors
-    /// [`NotCanonical`] if it is not that.
-    pub fn read(text: &str) -> Result<Self, NotCanonical> {
+    /// [`CanonicalError`] for any other text.
+    pub fn read(text: &str) -> Result<Self, CanonicalError> {
         canonical(text)
     }
 }
 
 impl Event {
-    /// The body of an entry.
+    /// The event as the body of an entry.
     ///
     /// # Errors
-    /// None that can be named: every event can be written.
+    /// None in practice: every event can be written.
     pub fn body(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self)
     }
 
-    /// Reads a body; it must be what [`Event::body`] writes, to the byte.
+    /// Reads a body, which must equal the text that [`Event::body`] writes.
     ///
     /// # Errors
-    /// [`NotCanonical`] if it is not.
-    pub fn read(body: &str) -> Result<Self, NotCanonical> {
+    /// [`CanonicalError`] if it does not.
+    pub fn read(body: &str) -> Result<Self, CanonicalError> {
         canonical(body)
     }
 
-    /// When it was written, by the writer's clock.
+    /// The time of the event by the writer's clock, in Unix seconds.
     #[must_use]
     pub fn at(&self) -> u64 {
         match self {
@@ -233,7 +232,7 @@ impl Event {
         }
     }
 
-    /// The data set or account it is about.
+    /// The data set or account that the event is about.
     #[must_use]
     pub fn account(&self) -> Option<&str> {
         match self {
@@ -253,7 +252,7 @@ impl Event {
         }
     }
 
-    /// The key it is about.
+    /// The key that the event is about.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         match self {
@@ -267,7 +266,7 @@ impl Event {
         }
     }
 
-    /// The analyst it names.
+    /// The analyst whom the event names.
     #[must_use]
     pub fn analyst(&self) -> Option<&str> {
         match self {
@@ -277,7 +276,7 @@ impl Event {
         }
     }
 
-    /// Its kind, in a word.
+    /// The name of the kind of event.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {

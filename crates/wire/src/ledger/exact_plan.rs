@@ -3,8 +3,8 @@
 use counterpoint::Adjacency;
 use counterpoint_budget::Amount;
 
-use super::described::{Described, text};
-use crate::plan::{Format, Numbers, Plan, Question, table_of};
+use super::release_record::{ReleaseRecord, text};
+use crate::plan::{Format, NumberMode, Plan, Question, table_of};
 use crate::text::error::PlanError;
 use crate::text::fields::Fields;
 use crate::text::value::Value;
@@ -16,13 +16,13 @@ use crate::text::written::amount;
 pub struct ExactPlan {
     /// The question and its exact amount, if the file asks one.
     pub question: Option<(Question, Amount)>,
-    /// What neighbouring data sets are, if the file says.
+    /// The relation between neighbouring data sets, if the file names one.
     pub adjacency: Option<Adjacency>,
-    /// How many people are protected together.
+    /// The number of people who are protected together.
     pub group: u64,
     /// The releases.
-    pub releases: Vec<Described>,
-    /// What one should know before relying on it.
+    pub releases: Vec<ReleaseRecord>,
+    /// Warnings that belong to the plan.
     pub warnings: Vec<String>,
 }
 
@@ -30,10 +30,10 @@ impl ExactPlan {
     /// Reads a plan.
     ///
     /// # Errors
-    /// [`PlanError`], as [`Plan::parse`], and for numbers that are no amounts.
+    /// [`PlanError`], as [`Plan::parse`], and for numbers that are not amounts.
     pub fn parse(bytes: &[u8], format: Format) -> Result<Self, PlanError> {
         let plan = Plan::parse(bytes, format)?;
-        let mut fields = Fields::new(table_of(bytes, format, Numbers::Texts)?);
+        let mut fields = Fields::new(table_of(bytes, format, NumberMode::Texts)?);
         let exact = |question: Question| {
             let field = match question {
                 Question::EpsilonAt(_) => "delta",
@@ -48,16 +48,16 @@ impl ExactPlan {
             Some(Value::List(list)) => list,
             _ => Vec::new(),
         };
-        // Nothing that was read may go uncharged.
+        // Every release that was read must be charged.
         if list.len() != plan.releases.len() {
             return Err(PlanError::field("release", "is given in two ways; legal: one list"));
         }
         let described = |(index, (release, fields))| {
             let release: &crate::plan::Release = release;
             let described = match fields {
-                _ if release.is_planned() => Described::of_planned(release),
-                Value::Table(fields) => Described::of_fields(fields),
-                _ => Described::of(&release.alone()),
+                _ if release.is_planned() => ReleaseRecord::from_planned(release),
+                Value::Table(fields) => ReleaseRecord::from_fields(fields),
+                _ => ReleaseRecord::from_release(&release.without_bundle()),
             };
             described.map_err(|error| error.in_release(index + 1, release.name.as_deref()))
         };
@@ -73,7 +73,7 @@ impl ExactPlan {
     }
 }
 
-/// The number of the question: delta, epsilon, or the delta of the target.
+/// The value of the question: delta, epsilon, or the delta of the target.
 fn asked<'f>(fields: &'f Fields<'_>) -> Option<&'f Value<'f>> {
     let of_target = || match fields.peek("target")? {
         Value::Table(target) => {

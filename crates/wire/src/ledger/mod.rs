@@ -1,25 +1,25 @@
-//! What a ledger writes down: events, releases with exact amounts, and the objects that tell
-//! programs about them.
+//! The records of a ledger: events, releases with exact amounts, and the objects that its commands print as JSON.
 
 mod canonical;
-mod described;
+mod release_record;
 mod event;
 mod exact_plan;
 mod record;
 mod safe;
 mod stream;
-mod told;
+mod output;
 
-pub use canonical::NotCanonical;
-pub use described::Described;
-pub use event::{Asked, Event, Openings, Rule};
+pub use canonical::CanonicalError;
+pub use event::{Event, Openings, ReleaseRequest, Rule};
 pub use exact_plan::ExactPlan;
-pub use record::{Cost, FilterRecord, PlanRecord, Promised, Slot};
-pub use stream::ExportWriter;
-pub use told::{
-    AccountStatus, Committed, Done, GaussianRoom, History, HistoryEntry, LevelRead, No,
-    OdometerRead, Pending, PendingKey, Price, QuotaStatus, Reserved, Response, Responses, Room,
-    SampledRoom, SessionStatus, Short, SlotStatus, SpentEpsilon, Status, Verified,
+pub use output::{
+    AccountStatus, CommitResult, Completion, Failure, GaussianHeadroom, Headroom, History,
+    HistoryEntry, LevelStatus, OdometerStatus, PendingKey, PendingList, Price, QuotaStatus,
+    ReserveResult, Response, Responses, SampledHeadroom, SessionStatus, Shortfall, SlotStatus,
+    SpentEpsilon, Status, VerifyResult,
 };
+pub use record::{Cost, FilterRecord, PlanRecord, PromiseRecord, Slot};
+pub use release_record::ReleaseRecord;
+pub use stream::ExportWriter;
 
 pub use crate::text::object::SpentSetting;

@@ -1,32 +1,32 @@
-//! Rules as they are stored: nothing is derived again to find out what they meant.
+//! Rules as they are stored. Their meaning is stored with them and never derived again.
 
 use counterpoint::Adjacency;
 use counterpoint::quantity::Order;
 use counterpoint_budget::{Amount, Charge, Currency, Filter, Promise, Terms};
 use serde::{Deserialize, Serialize};
 
-use super::described::Described;
+use super::release_record::ReleaseRecord;
 
-/// Exact totals: what something costs, or what there is to spend.
+/// Exact totals: the cost of a release, or a capacity.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cost {
-    /// In the account's currency; releases in a plan account.
+    /// The amount in the account's currency; in a plan account, the number of releases.
     #[serde(with = "amount")]
     pub main: Amount,
-    /// The releases' own deltas.
+    /// The sum of the releases' own deltas.
     #[serde(with = "amount")]
     pub delta: Amount,
-    /// The sum of own epsilons where all is pure, and the account goes by that sum too.
+    /// The sum of the releases' own epsilons, if all releases are pure and the account counts that sum too.
     #[serde(default, with = "optional_amount", skip_serializing_if = "Option::is_none")]
     pub pure: Option<Amount>,
 }
 
-/// What an account as a whole guarantees.
+/// The guarantee of an account as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 #[non_exhaustive]
-pub enum Promised {
+pub enum PromiseRecord {
     /// (epsilon, delta)-privacy.
     ApproxDp {
         /// The multiplicative part.
@@ -36,7 +36,7 @@ pub enum Promised {
         #[serde(with = "amount")]
         delta: Amount,
     },
-    /// Concentrated privacy, but for a leak.
+    /// Concentrated privacy, except for a leak.
     Zcdp {
         /// The slope of the Rényi curve.
         #[serde(with = "amount")]
@@ -47,7 +47,7 @@ pub enum Promised {
     },
     /// Gaussian privacy.
     Gdp {
-        /// How many standard deviations apart.
+        /// The distance of the two normal distributions in standard deviations.
         #[serde(with = "amount")]
         mu: Amount,
     },
@@ -62,48 +62,49 @@ pub enum Promised {
     },
 }
 
-/// The rule of an open account.
+/// The rule of an account with a filter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FilterRecord {
-    /// The currency's name.
+    /// The name of the currency.
     pub kind: String,
     /// The Rényi order, if that is the currency.
     #[serde(with = "optional_amount")]
     pub order: Option<Amount>,
-    /// What the account as a whole promises.
-    pub promise: Promised,
-    /// What there is to spend.
+    /// The guarantee of the account as a whole.
+    pub promise: PromiseRecord,
+    /// The largest total of the charges.
     pub capacity: Cost,
 }
 
-/// The slots of a plan account, and what they cost together.
+/// The slots of a plan account, and their cost together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanRecord {
-    /// What all slots together cost, certified.
+    /// The certified epsilon of all slots together.
     #[serde(with = "amount")]
     pub epsilon: Amount,
-    /// At this delta.
+    /// The delta at which epsilon is measured.
     #[serde(with = "amount")]
     pub delta: Amount,
-    /// What may be opened.
+    /// The slots.
     pub slots: Vec<Slot>,
-    /// The ledger's format when the slots were priced, which says how their numbers are read; none before 4.
+    /// The ledger's format when the slots were priced, which determines how their numbers are read; `None` before
+    /// format 4.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<u64>,
 }
 
-/// A release declared up front.
+/// A release that a plan reserves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Slot {
-    /// What it is reserved by.
+    /// The name by which the slot is opened.
     pub name: String,
-    /// How often it may be opened.
+    /// The number of openings.
     pub count: u64,
-    /// What may be run in it, count included.
-    pub release: Described,
+    /// The release that the slot covers, count included.
+    pub release: ReleaseRecord,
 }
 
 impl From<Charge> for Cost {
@@ -118,10 +119,10 @@ impl From<Cost> for Charge {
     }
 }
 
-impl Promised {
-    /// What a filter promises; `None` if it cannot be written.
+impl PromiseRecord {
+    /// The record of a promise; `None` if the format cannot express it.
     #[must_use]
-    pub fn of(promise: &Promise) -> Option<Self> {
+    pub fn from_promise(promise: &Promise) -> Option<Self> {
         match promise.clone() {
             Promise::ApproxDp { epsilon, delta } => Some(Self::ApproxDp { epsilon, delta }),
             Promise::Zcdp { rho, delta } => Some(Self::Zcdp { rho, delta }),
@@ -133,7 +134,7 @@ impl Promised {
         }
     }
 
-    /// The promise; `None` if there is no such filter.
+    /// The promise; `None` if no filter makes it.
     #[must_use]
     pub fn promise(&self) -> Option<Promise> {
         match self.clone() {
@@ -146,9 +147,9 @@ impl Promised {
 }
 
 impl FilterRecord {
-    /// A filter as it is stored; `None` if it promises what cannot be written.
+    /// The record of a filter; `None` if the format cannot express its promise.
     #[must_use]
-    pub fn of(filter: &Filter) -> Option<Self> {
+    pub fn from_filter(filter: &Filter) -> Option<Self> {
         let order = match filter.currency() {
             Currency::Renyi { order } => Some(Amount::from_f64(order.get())?),
             _ => None,
@@ -156,12 +157,12 @@ impl FilterRecord {
         Some(Self {
             kind: filter.currency().name().to_owned(),
             order,
-            promise: Promised::of(filter.promise())?,
+            promise: PromiseRecord::from_promise(filter.promise())?,
             capacity: filter.capacity().clone().into(),
         })
     }
 
-    /// The filter that was stored; `None` if no filter is stored so.
+    /// The filter of the record; `None` if no filter has this record.
     #[must_use]
     pub fn filter(&self, adjacency: Adjacency) -> Option<Filter> {
         let currency = match (self.kind.as_str(), &self.order) {
@@ -172,18 +173,18 @@ impl FilterRecord {
             _ => return None,
         };
         let (promise, capacity) = (self.promise.promise()?, self.capacity.clone().into());
-        Some(Filter::restored(currency, promise, capacity, Terms::new(adjacency)))
+        Some(Filter::from_stored(currency, promise, capacity, Terms::new(adjacency)))
     }
 }
 
-/// An order, if it is exactly a double.
+/// The order of an amount that is exactly a double.
 fn exact_order(order: &Amount) -> Option<Order> {
     let double = order.lower();
     let exact = Amount::from_f64(double).is_some_and(|exact| exact == *order);
     Order::new(double).ok().filter(|_| exact)
 }
 
-/// An amount as decimal text.
+/// Reads and writes an amount as decimal text.
 pub(super) mod amount {
     use counterpoint_budget::Amount;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
@@ -202,7 +203,7 @@ pub(super) mod amount {
     }
 }
 
-/// An amount as decimal text, or null.
+/// Reads and writes an amount as decimal text, or null.
 pub(super) mod optional_amount {
     use counterpoint_budget::Amount;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
@@ -225,7 +226,7 @@ pub(super) mod optional_amount {
     }
 }
 
-/// What neighbours are, by its word in a plan.
+/// Reads and writes an adjacency by its name in plans.
 pub(super) mod neighbours {
     use counterpoint::Adjacency;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
@@ -243,7 +244,7 @@ pub(super) mod neighbours {
         deserializer: D,
     ) -> Result<Adjacency, D::Error> {
         let text = String::deserialize(deserializer)?;
-        crate::plan::adjacency_named(&text)
+        crate::plan::adjacency_from_name(&text)
             .ok_or_else(|| D::Error::custom("legal: add-remove, replace"))
     }
 }

@@ -1,35 +1,35 @@
-//! `export` and `responses`, written one by one.
+//! Writers of `export` and `responses`, which hold one item at a time.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::told::{HistoryEntry, Response};
+use super::output::{HistoryEntry, Response};
 
-/// Writes an object with lists of any length, each part as it comes: the head, then entries, then responses.
+/// Writes an object with lists of any length, item by item: the head, then entries, then responses.
 #[derive(Debug)]
 pub struct ExportWriter<W> {
     out: W,
     version: Option<u64>,
     lists: &'static [&'static str],
-    /// How many of the lists were begun.
+    /// The number of lists that were begun.
     begun: usize,
-    /// Whether the last of them has nothing in it yet.
+    /// True while the last list has no items.
     is_empty: bool,
 }
 
 impl<W: Write> ExportWriter<W> {
-    /// `export`: the history with every stored response.
+    /// A writer of `export`: the history with every stored response.
     pub fn export(out: W) -> Self {
         Self::new(out, Some(2), &["entries", "responses"])
     }
 
-    /// `export --without-responses`.
+    /// A writer of `export --without-responses`.
     pub fn entries(out: W) -> Self {
         Self::new(out, Some(2), &["entries"])
     }
 
-    /// `responses`.
+    /// A writer of `responses`.
     pub fn responses(out: W) -> Self {
         Self::new(out, None, &["responses"])
     }
@@ -38,7 +38,7 @@ impl<W: Write> ExportWriter<W> {
         Self { out, version, lists, begun: 0, is_empty: true }
     }
 
-    /// The last entry's number and hash, which comes first.
+    /// Writes the number and hash of the last entry, which must come first.
     ///
     /// # Errors
     /// As the stream's.
@@ -50,7 +50,7 @@ impl<W: Write> ExportWriter<W> {
         write!(self.out, "\"head\":\"{head}\"")
     }
 
-    /// An entry.
+    /// Writes an entry.
     ///
     /// # Errors
     /// As the stream's.
@@ -58,7 +58,7 @@ impl<W: Write> ExportWriter<W> {
         self.add("entries", entry)
     }
 
-    /// A response.
+    /// Writes a response.
     ///
     /// # Errors
     /// As the stream's.
@@ -66,7 +66,7 @@ impl<W: Write> ExportWriter<W> {
         self.add("responses", response)
     }
 
-    /// The end; lists that nothing was written to are empty.
+    /// Ends the object. Lists without items are written as empty lists.
     ///
     /// # Errors
     /// As the stream's.

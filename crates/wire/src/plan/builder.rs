@@ -1,79 +1,81 @@
-//! Plans in the making.
+//! Building plans from the values of a file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use counterpoint::ask::Unknown;
-use counterpoint::quantity::Group;
+use counterpoint::quantity::GroupSize;
 use counterpoint::{Adjacency, Count, Delta, Epsilon, Mechanism};
-use counterpoint_mechanisms::Recipe;
+use counterpoint_mechanisms::NoisyQuery;
 
 use super::least_noise::least_noise;
-use super::{Blank, Bundle, Plan, Question, Release, Target, adjacency, name_of, times};
-use super::{columns, exactly, recipe, sample};
-use crate::catalogue::{self, Kind};
+use super::{
+    Blank, Bundle, Plan, Question, Release, Target, adjacency, product, unknown_field_name,
+};
+use super::{columns, precise, recipe, sample};
+use crate::catalogue::{self, MechanismKind};
 use crate::text::error::{PlanError, quoted};
-use crate::text::fields::{Fields, illegal, number, unknown, whole, written};
+use crate::text::fields::{Fields, exact_number, illegal, number, unknown, whole};
 use crate::text::value::{Table, Value};
-use crate::text::written::Written;
+use crate::text::written::ExactNumber;
 
 const MOST_RELEASES: usize = 10_000_000;
-/// How many are kept.
+/// The largest number of mechanisms with computed noise that are remembered.
 const MOST_NOISES: usize = 100_000;
 const LEGAL_RELEASES: &str = "1 to 10^7 releases, each a table";
 const TOP_FIELDS: [&str; 7] =
     ["version", "delta", "epsilon", "adjacency", "group", "target", "release"];
 const LEGAL_TARGET: &str = "a table with epsilon, and delta if the plan has none";
 
-/// The field that names a file with the columns of cells.
+/// The field that names a file with the columns of a `cells` mechanism.
 const CSV: &str = "csv";
 const CELLS: [&str; 4] = ["p", "q", "lower", "upper"];
 
-/// A plan in the making. Either format feeds it values in any order.
+/// A plan that is being read. The readers of both formats give it values in any order.
 #[derive(Debug, Default)]
 pub(crate) struct Builder {
     seen: [bool; TOP_FIELDS.len()],
     delta: Option<Delta>,
     epsilon: Option<Epsilon>,
     adjacency: Option<Adjacency>,
-    group: Option<Group>,
+    group: Option<GroupSize>,
     target: Option<Target>,
     releases: Vec<Release>,
-    /// Equal labels share their text.
+    /// The labels of parts: equal labels share their text.
     labels: BTreeSet<Arc<str>>,
-    /// What releases may leave out, and the name of those that may.
+    /// The field that releases may leave out, and the name of the releases that may; all if there is no name.
     blank: Option<(Unknown, Option<String>)>,
     blanks: Vec<usize>,
-    /// The noise that was found for guarantees, by what it depends on.
+    /// Mechanisms with computed noise, by the mechanism and the guarantee that were given.
     noises: BTreeMap<String, Mechanism>,
-    /// Where files are that it names, if any are read.
+    /// The folder of the files that the plan may name; without a folder no file is read.
     folder: Option<PathBuf>,
-    /// The question's number as it is written, and the target's delta.
-    asked: Option<Written>,
-    aimed_at: Option<Written>,
-    /// Whether numbers are kept as they are written, in quotes or not.
+    /// The exact number of the question, and the exact delta of the target.
+    exact_question: Option<ExactNumber>,
+    exact_target_delta: Option<ExactNumber>,
+    /// True if all numbers are kept exactly, also those without quotes.
     pub(crate) exact: bool,
 }
 
 impl Builder {
-    /// A plan that leaves something out.
-    pub(crate) fn leaving_out(blank: Blank<'_>) -> Self {
+    /// A builder of a plan whose releases may leave out a field.
+    pub(crate) fn with_blank(blank: Blank<'_>) -> Self {
         let blank = Some((blank.unknown, blank.release.map(str::to_owned)));
         Self { blank, ..Self::default() }
     }
 
-    /// A plan that may name files in this folder.
-    pub(crate) fn beside(self, folder: &Path) -> Self {
+    /// Lets the plan name files in this folder.
+    pub(crate) fn in_folder(self, folder: &Path) -> Self {
         Self { folder: Some(folder.to_owned()), ..self }
     }
 
-    /// A plan whose numbers are kept as they are written.
-    pub(crate) fn exactly() -> Self {
+    /// A builder of a plan whose numbers are kept exactly.
+    pub(crate) fn exact_numbers() -> Self {
         Self { exact: true, ..Self::default() }
     }
 
-    /// Announces a field of the plan itself: it must be known, and come once.
+    /// Announces a field of the plan. It must be known, and be announced once.
     pub(crate) fn announce(&mut self, key: &str) -> Result<(), PlanError> {
         let at = TOP_FIELDS.iter().position(|known| *known == key);
         let at = at.ok_or_else(|| unknown(key, "a plan", &TOP_FIELDS))?;
@@ -83,7 +85,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Sets an announced field that is not `release`.
+    /// Sets an announced field other than `release`.
     pub(crate) fn set(&mut self, key: &str, value: &Value<'_>) -> Result<(), PlanError> {
         match key {
             "version" => match value {
@@ -92,24 +94,24 @@ impl Builder {
             },
             "delta" => {
                 self.delta = Some(number(key, value, Delta::new, Delta::LEGAL)?);
-                self.asked = written(value);
+                self.exact_question = exact_number(value);
             }
             "epsilon" => {
                 self.epsilon = Some(number(key, value, Epsilon::new, Epsilon::LEGAL)?);
-                self.asked = written(value);
+                self.exact_question = exact_number(value);
             }
             "adjacency" => self.adjacency = Some(adjacency(key, value)?),
-            "group" => self.group = Some(whole(key, value, Group::new, Group::LEGAL)?),
+            "group" => self.group = Some(whole(key, value, GroupSize::new, GroupSize::LEGAL)?),
             "target" => {
                 let (target, delta) = target(key, value)?;
-                (self.target, self.aimed_at) = (Some(target), delta);
+                (self.target, self.exact_target_delta) = (Some(target), delta);
             }
             _ => return Err(illegal(key, value, LEGAL_RELEASES)),
         }
         Ok(())
     }
 
-    /// How many releases there are so far.
+    /// The number of releases that were added.
     pub(crate) fn len(&self) -> usize {
         self.releases.len()
     }
@@ -135,7 +137,7 @@ impl Builder {
 
     fn read(&mut self, mut fields: Fields<'_>) -> Result<Release, PlanError> {
         let name: Option<Box<str>> = fields.text("name")?.map(|name| name.into());
-        let kind = catalogue::named(&mut fields)?;
+        let kind = catalogue::take_kind(&mut fields)?;
         let blank = self.fill(kind, name.as_deref(), &mut fields);
         if kind.field(CSV).is_some() {
             self.open(&mut fields)?;
@@ -144,16 +146,18 @@ impl Builder {
         let (sample, count) = sample::read(&mut fields, kind.is_sampled)?;
         let partition = fields.text("partition")?.map(|label| self.label(&label));
         let bundle = self.bundle(&mut fields)?.map(Box::new);
-        let written = fields.written();
-        let written = if exactly::is_guarantee(&mechanism) { written } else { Vec::new() };
+        let exact_numbers = fields.take_exact_numbers();
+        let exact_numbers =
+            if precise::is_guarantee(&mechanism) { exact_numbers } else { Vec::new() };
         fields.finish(kind.name, &kind.legal_fields())?;
         let sample = sample.map(Box::new);
-        let mut release = Release { name, mechanism, sample, count, partition, written, bundle };
+        let mut release =
+            Release { name, mechanism, sample, count, partition, exact_numbers, bundle };
         if let Some(unknown) = blank {
             release.clear(unknown)?;
         }
         let also = release.bundle.as_ref().map_or(&[][..], |bundle| &bundle.also);
-        if also.iter().any(|one| times(one.count, release.count).is_none()) {
+        if also.iter().any(|one| product(one.count, release.count).is_none()) {
             let problem =
                 format!("is {}; legal: {}, times those of also", count.get(), Count::LEGAL);
             return Err(PlanError::field("count", problem));
@@ -161,7 +165,7 @@ impl Builder {
         Ok(release)
     }
 
-    /// What is made together with a release, and how it is run.
+    /// Reads the releases that are made together with a release, and its noisy query.
     fn bundle(&mut self, fields: &mut Fields<'_>) -> Result<Option<Bundle>, PlanError> {
         let legal = "a list of releases without names, partitions or others within them";
         let also = match fields.take("also") {
@@ -192,20 +196,20 @@ impl Builder {
         Ok(is_some.then_some(Bundle { also, recipe, shared }))
     }
 
-    /// Puts something in the place of what is to be found; what that is, if it was left out.
+    /// Fills in the blank field, if a release that may leave it out does so; returns what is unknown then.
     fn fill(
         &mut self,
-        kind: &Kind,
+        kind: &MechanismKind,
         name: Option<&str>,
         fields: &mut Fields<'_>,
     ) -> Option<Unknown> {
         let (unknown, only) = self.blank.as_ref()?;
-        let blank = name_of(*unknown);
-        let meant = only.is_none() || only.as_deref() == name;
-        let counted = *unknown == Unknown::Count && !fields.has("epochs");
-        let instead = if kind.noise() == Some(blank) { kind.instead } else { &[] };
-        let said = fields.has(blank) || instead.iter().any(|field| fields.has(field.name));
-        if !meant || said || !(kind.has(blank) || counted) {
+        let blank = unknown_field_name(*unknown);
+        let is_named = only.is_none() || only.as_deref() == name;
+        let is_count = *unknown == Unknown::Count && !fields.has("epochs");
+        let alternatives = if kind.noise_field() == Some(blank) { kind.alternatives } else { &[] };
+        let is_given = fields.has(blank) || alternatives.iter().any(|field| fields.has(field.name));
+        if !is_named || is_given || !(kind.has(blank) || is_count) {
             return None;
         }
         fields.fill(blank, Value::Whole(1));
@@ -213,9 +217,14 @@ impl Builder {
         Some(*unknown)
     }
 
-    /// Reads the mechanism. The noise that a guarantee stands for is found once.
-    fn mechanism(&mut self, kind: &Kind, fields: &mut Fields<'_>) -> Result<Mechanism, PlanError> {
-        let (Some(guarantee), Some(noise)) = (kind.guarantee(fields)?, kind.noise()) else {
+    /// Reads the mechanism. If a guarantee is given in the place of noise, the noise is computed once for equal
+    /// mechanisms.
+    fn mechanism(
+        &mut self,
+        kind: &MechanismKind,
+        fields: &mut Fields<'_>,
+    ) -> Result<Mechanism, PlanError> {
+        let (Some(guarantee), Some(noise)) = (kind.guarantee(fields)?, kind.noise_field()) else {
             return kind.read(fields);
         };
         fields.fill(noise, Value::Whole(1));
@@ -231,7 +240,7 @@ impl Builder {
         Ok(found)
     }
 
-    /// Puts the columns of a file in the place of its name.
+    /// Replaces the name of a file by the columns of the file.
     fn open(&self, fields: &mut Fields<'_>) -> Result<(), PlanError> {
         let Some(name) = fields.text(CSV)? else { return Ok(()) };
         let Some(folder) = &self.folder else {
@@ -259,7 +268,7 @@ impl Builder {
         new
     }
 
-    /// The whole plan.
+    /// Returns the plan.
     pub(crate) fn finish(self) -> Result<Plan, PlanError> {
         if self.releases.is_empty() {
             let problem = format!("there are no releases; legal: {LEGAL_RELEASES}");
@@ -272,52 +281,53 @@ impl Builder {
             }
             (delta, epsilon) => delta.map(Question::EpsilonAt).or(epsilon.map(Question::DeltaAt)),
         };
-        let of_target = self.target.and_then(|target| target.delta);
-        let asked = if question.is_some() { self.asked } else { self.aimed_at };
-        let question = question.or(of_target.map(Question::EpsilonAt));
-        let group = self.group.unwrap_or(Group::ONE);
+        let target_delta = self.target.and_then(|target| target.delta);
+        let exact_question =
+            if question.is_some() { self.exact_question } else { self.exact_target_delta };
+        let question = question.or(target_delta.map(Question::EpsilonAt));
+        let group = self.group.unwrap_or(GroupSize::ONE);
         let Self { adjacency, target, mut releases, blanks, .. } = self;
         releases.shrink_to_fit();
-        Ok(Plan { question, adjacency, group, target, releases, blanks, asked })
+        Ok(Plan { question, adjacency, group, target, releases, blanks, exact_question })
     }
 }
 
-/// A recipe, and the name of the count that it shares.
-fn recipe(value: Value<'_>) -> Result<(Recipe, Option<String>), PlanError> {
+/// Reads a noisy query, and the name of the count that it shares.
+fn recipe(value: Value<'_>) -> Result<(NoisyQuery, Option<String>), PlanError> {
     let read = serde_json::to_value(&value).and_then(recipe::read);
     read.map_err(|error: serde_json::Error| {
         PlanError::field("recipe", format!("is not legal: {error}; legal: a query and a style"))
     })
 }
 
-/// What releases are to be calibrated to, and its delta as it is written.
-fn target(key: &str, value: &Value<'_>) -> Result<(Target, Option<Written>), PlanError> {
+/// Reads the target of a calibration, and the exact number of its delta.
+fn target(key: &str, value: &Value<'_>) -> Result<(Target, Option<ExactNumber>), PlanError> {
     let Value::Table(table) = value else { return Err(illegal(key, value, LEGAL_TARGET)) };
     let mut fields = Fields::new(table.clone());
     let epsilon = fields.number("epsilon", None, (Epsilon::new, Epsilon::LEGAL));
     let delta = fields.take("delta");
-    let as_written = delta.as_ref().and_then(written);
+    let exact_delta = delta.as_ref().and_then(exact_number);
     let delta = delta.map(|delta| number("delta", &delta, Delta::new, Delta::LEGAL)).transpose();
     let read = epsilon.and_then(|epsilon| Ok(Target { epsilon, delta: delta? }));
     let read = read
-        .and_then(|read| fields.finish(key, &["epsilon", "delta"]).map(|()| (read, as_written)));
+        .and_then(|read| fields.finish(key, &["epsilon", "delta"]).map(|()| (read, exact_delta)));
     read.map_err(|error| PlanError::field(key, format!("is a table: {error}")))
 }
 
 impl Release {
-    /// Reads one release from its fields, as they stand in a plan.
+    /// Reads one release from its fields in a plan.
     ///
     /// # Errors
-    /// [`PlanError`] naming the field, its value and what would be legal.
+    /// [`PlanError`], which names the field, its value and the legal values.
     pub fn read(fields: Table<'_>) -> Result<Self, PlanError> {
         Builder::default().read(Fields::new(fields))
     }
 
-    /// Sets what was left out in proportion to what it hides.
+    /// Replaces the unknown number by one in proportion to the sensitivity: the calibration replaces it.
     fn clear(&mut self, unknown: Unknown) -> Result<(), PlanError> {
-        let mut cleared = self.alone();
-        unknown.clear(&mut cleared).map_err(|error| {
-            let legal = format!("{} to be given here", name_of(unknown));
+        let mut cleared = self.without_bundle();
+        unknown.fill_default(&mut cleared).map_err(|error| {
+            let legal = format!("{} to be given here", unknown_field_name(unknown));
             PlanError::field("sensitivity", format!("is {}; legal: {legal}", error.value))
         })?;
         (self.mechanism, self.count) = (cleared.mechanism, cleared.count);

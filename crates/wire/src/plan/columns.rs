@@ -5,13 +5,13 @@ use std::path::{Component, Path};
 
 use crate::text::error::PlanError;
 
-/// Longer than any table of cells.
+/// More bytes than any table of cells has.
 const MOST_BYTES: u64 = 1 << 28;
-/// As many as a list in a plan may have.
+/// The number of items that a list in a plan may have.
 const MOST_ROWS: usize = 1_000_000;
 
-/// The columns of these names, in any order, of a file in a folder or below it; its first line names them. A plan may
-/// come from somebody else: it names no other files of whoever reads it.
+/// Reads the columns with these names, in any order, from a file whose first line has the names. The file must be in
+/// the folder or below it: a plan may come from a stranger, and must not name other files of its reader.
 pub(crate) fn read<const N: usize>(
     folder: &Path,
     file: &str,
@@ -25,7 +25,7 @@ pub(crate) fn read<const N: usize>(
     let unreadable = |error: std::io::Error| {
         PlanError::plan(format!("cannot be read: {error}; legal: a CSV file"))
     };
-    // Links may lead out of the folder: what they lead to has to be in it too.
+    // A link may lead out of the folder, so the target of the link has to be in the folder too.
     let folder = Path::new(".").join(folder).canonicalize().map_err(unreadable)?;
     let path = folder.join(file).canonicalize().map_err(unreadable)?;
     if !path.starts_with(&folder) {
@@ -60,7 +60,7 @@ fn parse<const N: usize>(text: &str, names: [&str; N]) -> Result<[Vec<f64>; N], 
     }
     let mut columns = names.map(|_| Vec::new());
     for (index, line) in lines {
-        let row = numbers::<N>(line).map_err(|error| error.placed("line", index + 1, None))?;
+        let row = numbers::<N>(line).map_err(|error| error.in_entry("line", index + 1, None))?;
         for (column, place) in columns.iter_mut().zip(places) {
             column.push(row[place]);
             if column.len() > MOST_ROWS {

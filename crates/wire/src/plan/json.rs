@@ -1,4 +1,4 @@
-//! Plans in JSON, read release by release.
+//! Reading plans in JSON, release by release.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 use serde_json::value::RawValue;
 
 use super::builder::Builder;
-use super::{Numbers, Plan};
+use super::{NumberMode, Plan};
 use crate::text::error::PlanError;
 use crate::text::value::{Key, Table, Value, push_field};
 
@@ -23,14 +23,14 @@ pub(super) fn read(text: &str, builder: Builder) -> Result<Plan, PlanError> {
     }
 }
 
-/// A document as one table.
-pub(super) fn table(text: &str, numbers: Numbers) -> Result<Table<'_>, PlanError> {
+/// Reads a document as one table.
+pub(super) fn table(text: &str, numbers: NumberMode) -> Result<Table<'_>, PlanError> {
     let doubles = || serde_json::from_str::<Value<'_>>(text);
     let read = match numbers {
-        Numbers::Doubles => doubles(),
-        // What is wrong is said by the reader of doubles.
-        Numbers::Exact => doubles().and_then(|_| everything(text, numbers)),
-        Numbers::Texts => everything(text, numbers),
+        NumberMode::Doubles => doubles(),
+        // The reader of doubles reports what is wrong.
+        NumberMode::Exact => doubles().and_then(|_| exact_lists(text, numbers)),
+        NumberMode::Texts => exact_lists(text, numbers),
     };
     match read {
         Ok(Value::Table(table)) => Ok(table),
@@ -39,28 +39,28 @@ pub(super) fn table(text: &str, numbers: Numbers) -> Result<Table<'_>, PlanError
     }
 }
 
-/// The plan so far, and the place being read.
+/// The plan, and the place that is being read.
 #[derive(Default)]
 struct Reader<'a> {
     builder: Builder,
-    /// The release's name, within a release that has told it.
+    /// The name of the release that is being read, once it was read.
     name: Option<Cow<'a, str>>,
-    /// Whether a release is being read.
+    /// True while a release is being read.
     in_release: bool,
-    /// The field being read.
+    /// The field that is being read.
     field: Option<Cow<'a, str>>,
-    /// Why reading was abandoned, if it was not the parser's decision.
+    /// The error that stopped reading, unless the parser found it.
     failure: Option<PlanError>,
 }
 
 impl Reader<'_> {
-    /// Abandons reading: the parser only ever sees that something failed.
+    /// Stops reading: the parser learns only that something failed.
     fn fail<E: de::Error>(&mut self, failure: PlanError) -> E {
         self.failure = Some(failure);
         E::custom("")
     }
 
-    /// Places an error of the parser.
+    /// Adds the place to an error of the parser.
     fn place(&self, problem: String) -> PlanError {
         let error = match &self.field {
             Some(field) => PlanError::field(field, problem),
@@ -74,7 +74,7 @@ impl Reader<'_> {
     }
 }
 
-/// An error of the parser in words, with the number it stumbled over, if so.
+/// Words an error of the parser, with the number that it is about.
 fn syntax(text: &str, error: &serde_json::Error) -> String {
     let message = error.to_string();
     if !message.starts_with("number out of range") {
@@ -84,7 +84,7 @@ fn syntax(text: &str, error: &serde_json::Error) -> String {
     format!("is {number}, too large for a number; legal: less than 1.8e308 ({message})")
 }
 
-/// The number around a position that is counted from one.
+/// Returns the number around a position; lines and columns are counted from 1.
 fn number_at(text: &str, line: usize, column: usize) -> &str {
     let line = text.split('\n').nth(line.saturating_sub(1)).unwrap_or_default();
     let in_number = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E');
@@ -94,7 +94,7 @@ fn number_at(text: &str, line: usize, column: usize) -> &str {
     &line[start..end]
 }
 
-/// The next value, its numbers as doubles or, if wanted, as they are written.
+/// Reads the next value, its numbers as doubles or exactly.
 fn next_value<'de, A: MapAccess<'de>>(
     entries: &mut A,
     exact: bool,
@@ -103,36 +103,38 @@ fn next_value<'de, A: MapAccess<'de>>(
         return entries.next_value();
     }
     let raw: &'de RawValue = entries.next_value()?;
-    exactly(raw.get()).map_err(de::Error::custom)
+    exact_value(raw.get()).map_err(de::Error::custom)
 }
 
-/// A value by its text; of a table, such as a target, each field by its own.
-fn exactly(text: &str) -> Result<Value<'_>, serde_json::Error> {
+/// Reads a value exactly from its text; of a table, such as a target, every field from its own text.
+fn exact_value(text: &str) -> Result<Value<'_>, serde_json::Error> {
     if !text.starts_with('{') {
-        return Ok(serde_json::from_str::<Value<'_>>(text)?.exactly(text));
+        return Ok(serde_json::from_str::<Value<'_>>(text)?.with_exact_text(text));
     }
     let fields: BTreeMap<String, &RawValue> = serde_json::from_str(text)?;
-    let field = |(key, raw): (String, _)| Ok((key.into(), exactly(RawValue::get(raw))?));
+    let field = |(key, raw): (String, _)| Ok((key.into(), exact_value(RawValue::get(raw))?));
     fields.into_iter().map(field).collect::<Result<_, _>>().map(Value::Table)
 }
 
-/// The same, of lists each item by its own text, too.
-fn everything(text: &str, numbers: Numbers) -> Result<Value<'_>, serde_json::Error> {
+/// Reads a value exactly like [`exact_value`], and every item of a list from its own text too.
+fn exact_lists(text: &str, numbers: NumberMode) -> Result<Value<'_>, serde_json::Error> {
     match text.trim_start().chars().next() {
         Some('{') => {
             let fields: BTreeMap<String, &RawValue> = serde_json::from_str(text)?;
             let field = |(key, raw): (String, _)| {
-                Ok((key.into(), everything(RawValue::get(raw), numbers)?))
+                Ok((key.into(), exact_lists(RawValue::get(raw), numbers)?))
             };
             fields.into_iter().map(field).collect::<Result<_, _>>().map(Value::Table)
         }
         Some('[') => {
             let items: Vec<&RawValue> = serde_json::from_str(text)?;
-            let items = items.into_iter().map(|raw| everything(raw.get(), numbers));
+            let items = items.into_iter().map(|raw| exact_lists(raw.get(), numbers));
             items.collect::<Result<_, _>>().map(Value::List)
         }
-        Some('0'..='9' | '-') if numbers == Numbers::Texts => Ok(Value::Text(text.trim().into())),
-        _ => exactly(text),
+        Some('0'..='9' | '-') if numbers == NumberMode::Texts => {
+            Ok(Value::Text(text.trim().into()))
+        }
+        _ => exact_value(text),
     }
 }
 

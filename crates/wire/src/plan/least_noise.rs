@@ -1,14 +1,14 @@
-//! The least noise that has a guarantee: the one place where reading a plan computes.
+//! The least noise that has a guarantee. Nowhere else does reading a plan compute anything.
 
 use counterpoint::ask::{CalibrateError, Options, Search, Unknown, calibrate};
-use counterpoint::quantity::{Group, plain};
+use counterpoint::quantity::{GroupSize, format_number};
 use counterpoint::{Count, Guarantee, Mechanism, Release};
 
-use super::name_of;
+use super::unknown_field_name;
 use crate::text::error::PlanError;
 
-/// The mechanism with the least noise that is certified to have a guarantee, by itself, run once, on all of the data. How much
-/// noise it has makes no difference.
+/// Returns the mechanism with the least noise that is certified to have a guarantee when it runs once on all of the
+/// data. The noise of the given mechanism does not matter.
 pub(super) fn least_noise(
     mechanism: Mechanism,
     guarantee: Guarantee,
@@ -18,7 +18,7 @@ pub(super) fn least_noise(
         _ => Unknown::Sigma,
     };
     found(mechanism, unknown, guarantee).map_err(|error| {
-        let (epsilon, name) = (plain(guarantee.epsilon.get()), name_of(unknown));
+        let (epsilon, name) = (format_number(guarantee.epsilon.get()), unknown_field_name(unknown));
         PlanError::field("epsilon", format!("is {epsilon} and no {name} is found for it: {error}"))
     })
 }
@@ -29,10 +29,10 @@ fn found(
     Guarantee { epsilon, delta }: Guarantee,
 ) -> Result<Mechanism, CalibrateError> {
     let mut release = Release { mechanism, rate: None, count: Count::ONE, part: None };
-    // A start; where it is not legal the search finds another.
-    let _ = unknown.clear(&mut release);
+    // A start for the search, which tries other noise if this is not legal.
+    let _ = unknown.fill_default(&mut release);
     let releases = [release];
-    let (adjacency, group) = (None, Group::ONE);
+    let (adjacency, group) = (None, GroupSize::ONE);
     let search = Search { releases: &releases, varying: &[], unknown, adjacency, group };
     let found = calibrate(&search, epsilon, delta, &Options::default())?;
     let [release] = releases;

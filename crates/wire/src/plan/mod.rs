@@ -1,8 +1,8 @@
-//! Plan files: what was, or will be, released about the same data, and the question asked.
+//! Plan files: releases of the same data, made or intended, and a question about them.
 
 mod builder;
 mod columns;
-mod exactly;
+mod precise;
 mod json;
 mod least_noise;
 mod parse;
@@ -13,7 +13,7 @@ mod write;
 
 #[cfg(test)]
 pub(crate) use builder::Builder;
-pub(crate) use parse::table_of;
+pub use parse::table_of;
 pub use sample::{Batches, Sample};
 #[cfg(test)]
 pub(crate) use toml::read_in_pieces;
@@ -22,83 +22,94 @@ use std::path::Path;
 use std::sync::Arc;
 
 use counterpoint::ask::Unknown;
-use counterpoint::quantity::Group;
+use counterpoint::quantity::GroupSize;
 use counterpoint::{Adjacency, Count, Delta, Epsilon, Mechanism};
-use counterpoint_mechanisms::Recipe;
+use counterpoint_mechanisms::NoisyQuery;
 
 use crate::text::error::{PlanError, quoted};
 use crate::text::fields::illegal;
 use crate::text::value::Value;
-use crate::text::written::Written;
+use crate::text::written::ExactNumber;
 
-/// What was, or will be, released about the same data, and the question asked.
+/// A plan file: releases of the same data, made or intended, and a question about them.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Plan {
     /// The question, if the file asks one.
     pub question: Option<Question>,
-    /// What neighbouring data sets are, if the file says.
+    /// The relation between neighbouring data sets, if the file names one.
     pub adjacency: Option<Adjacency>,
-    /// How many people are protected together.
-    pub group: Group,
-    /// What the releases are to be calibrated to, if the file says.
+    /// The number of people who are protected together.
+    pub group: GroupSize,
+    /// The target of a calibration, if the file has one.
     pub target: Option<Target>,
-    /// At least one, at most 10^7.
+    /// The releases: at least one, at most 10^7.
     pub releases: Vec<Release>,
-    /// Which releases, from 0, left out what [`Plan::parse_with`] lets them.
+    /// The releases, by their indices from 0, that left out the field that [`Plan::parse_with_blank`] lets them leave
+    /// out.
     pub blanks: Vec<usize>,
-    /// The number of the question as it is written, where that is no double.
-    pub asked: Option<Written>,
+    /// The exact number of the question, if no double equals it.
+    pub exact_question: Option<ExactNumber>,
 }
 
-/// One entry of a plan.
+/// A release of a plan.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Release {
-    /// What people call it.
+    /// The name of the release.
     pub name: Option<Box<str>>,
-    /// What it promises.
+    /// The mechanism that runs.
     pub mechanism: Mechanism,
-    /// The sample of the data it is run on, if not all; boxed, as few releases have one.
+    /// The Poisson sample of the data that the mechanism runs on, if not on all; boxed, as few releases have one.
     pub sample: Option<Box<Sample>>,
-    /// How many times it is made.
+    /// The number of times that the release is made.
     pub count: Count,
-    /// The part of the data it looks at; all of it if `None`.
+    /// The part of the data that the release is about; `None` for all of the data.
     pub partition: Option<Arc<str>>,
-    /// Numbers of guarantees as they are written, where those are no doubles, by their fields; they count as long as the mechanism has the doubles
-    /// next to them.
-    pub written: Vec<(Box<str>, Written)>,
-    /// What else it consists of, and how it is to be run; boxed, as few releases say so.
+    /// The numbers of a guarantee that no double equals, by their fields. A number counts as long as the mechanism has
+    /// the double nearest to it.
+    pub exact_numbers: Vec<(Box<str>, ExactNumber)>,
+    /// The further releases of the bundle, and its noisy query; boxed, as few releases have them.
     pub bundle: Option<Box<Bundle>>,
 }
 
-/// What else a release consists of, and how it is to be run.
+/// The releases that are made together with a release, and the noisy query that all of them answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Bundle {
-    /// The releases that are made together with it, each time that it is made.
+    /// The releases that are made each time that the main release is made.
     pub also: Vec<Release>,
-    /// The query and its noise, as they were planned.
-    pub recipe: Option<Recipe>,
-    /// The name of the release of a noisy count that the answer is computed with, if it does not count its rows itself.
+    /// The noisy query, as it was planned.
+    pub recipe: Option<NoisyQuery>,
+    /// The name of the release of the shared noisy count that the answer is computed with; `None` if the answer counts
+    /// its rows itself.
     pub shared: Option<String>,
 }
 
+impl Bundle {
+    /// A bundle of these releases, with its noisy query and its shared count.
+    #[must_use]
+    pub fn new(also: Vec<Release>, recipe: Option<NoisyQuery>, shared: Option<String>) -> Self {
+        Self { also, recipe, shared }
+    }
+}
+
 impl Release {
-    /// All releases that it consists of, each as often as it is made.
+    /// All releases of the bundle, the main one first, each with its count.
     pub fn parts(&self) -> impl Iterator<Item = counterpoint::Release> + '_ {
         let also = self.bundle.as_ref().map_or(&[][..], |bundle| &bundle.also);
         let also = also.iter().map(|one| {
             // The product was checked when the plan was read.
-            let count = times(one.count, self.count).unwrap_or(one.count);
-            counterpoint::Release { count, part: self.partition.clone(), ..one.alone() }
+            let count = product(one.count, self.count).unwrap_or(one.count);
+            counterpoint::Release { count, part: self.partition.clone(), ..one.without_bundle() }
         });
-        [self.alone()].into_iter().chain(also)
+        [self.without_bundle()].into_iter().chain(also)
     }
 
-    /// The releases that it consists of, each by itself; those of one mechanism together.
+    /// Returns the releases of the bundle as releases without bundles; releases of one mechanism become one with their
+    /// total count.
     #[must_use]
-    pub fn unbundled(&self) -> Vec<Self> {
+    pub fn unbundle(&self) -> Vec<Self> {
         let mut list: Vec<Self> = Vec::new();
         for part in self.parts() {
             let same = list.iter_mut().find(|one| one.mechanism == part.mechanism);
@@ -114,14 +125,14 @@ impl Release {
         list
     }
 
-    /// Whether it says how it is run.
+    /// True if the release has a noisy query.
     pub(crate) fn is_planned(&self) -> bool {
         self.bundle.as_ref().is_some_and(|bundle| bundle.recipe.is_some())
     }
 
-    /// The release itself, without those that are made together with it.
+    /// Returns the main release, without the further releases of the bundle.
     #[must_use]
-    pub fn alone(&self) -> counterpoint::Release {
+    pub fn without_bundle(&self) -> counterpoint::Release {
         counterpoint::Release {
             mechanism: self.mechanism.clone(),
             rate: self.sample.as_ref().map(|sample| sample.rate),
@@ -131,16 +142,16 @@ impl Release {
     }
 }
 
-/// A field that releases may leave out, because it is to be found.
+/// A field that releases may leave out, because a calibration finds its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blank<'a> {
-    /// What is to be found.
+    /// The number that the calibration finds.
     pub unknown: Unknown,
-    /// The name of the releases that may leave it out; all if `None`.
+    /// The name of the releases that may leave the field out; `None` for all releases.
     pub release: Option<&'a str>,
 }
 
-/// What is asked of a plan.
+/// A question about a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Question {
     /// The least epsilon at this delta.
@@ -149,16 +160,16 @@ pub enum Question {
     DeltaAt(Epsilon),
 }
 
-/// What all releases together may cost: what `calibrate` aims at.
+/// The target of `calibrate`: the largest cost of all releases together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {
-    /// At most this epsilon.
+    /// The largest epsilon.
     pub epsilon: Epsilon,
-    /// At this delta; the question's if there is none.
+    /// The delta at which the epsilon is measured; `None` for the delta of the question.
     pub delta: Option<Delta>,
 }
 
-/// How a plan is written down.
+/// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
@@ -172,54 +183,69 @@ impl From<counterpoint::Release> for Release {
     fn from(release: counterpoint::Release) -> Self {
         let counterpoint::Release { mechanism, rate, count, part: partition } = release;
         let sample = rate.map(|rate| Box::new(Sample { rate, batches: None }));
-        Self { name: None, mechanism, sample, count, partition, written: Vec::new(), bundle: None }
+        Self {
+            name: None,
+            mechanism,
+            sample,
+            count,
+            partition,
+            exact_numbers: Vec::new(),
+            bundle: None,
+        }
     }
 }
 
 impl From<Vec<Release>> for Plan {
-    /// A plan of one person each, that asks no question and says nothing of neighbours.
+    /// A plan that protects one person at a time, without a question and without an adjacency.
     fn from(releases: Vec<Release>) -> Self {
-        let (question, adjacency, target, asked) = (None, None, None, None);
-        Self { question, adjacency, group: Group::ONE, target, releases, blanks: Vec::new(), asked }
+        let (question, adjacency, target, exact_question) = (None, None, None, None);
+        Self {
+            question,
+            adjacency,
+            group: GroupSize::ONE,
+            target,
+            releases,
+            blanks: Vec::new(),
+            exact_question,
+        }
     }
 }
 
 impl Plan {
-    /// The plan, ready for questions.
+    /// Returns the plan of the core, which answers questions.
     ///
     /// # Errors
-    /// [`PlanError`] if a release has no meaning, or the counts or the epsilons add up to too
-    /// much.
+    /// [`PlanError`] if a release has no meaning, or the sum of the counts or of the epsilons is too large.
     pub fn prepare(&self) -> Result<counterpoint::Plan, PlanError> {
-        counterpoint::Plan::with(self.parts(), self.adjacency, self.group)
-            .map_err(|error| self.place(&error))
+        counterpoint::Plan::for_neighbours(self.parts(), self.adjacency, self.group)
+            .map_err(|error| self.locate_error(&error))
     }
 
-    /// All releases, those that are made together one by one.
+    /// All releases of all bundles.
     pub fn parts(&self) -> impl Iterator<Item = counterpoint::Release> + '_ {
         self.releases.iter().flat_map(Release::parts)
     }
 
-    /// The releases one by one, none of which is made together with others.
+    /// Returns the releases, none of which has a bundle.
     ///
     /// # Errors
-    /// [`PlanError`], naming the first that is.
-    pub fn singles(&self) -> Result<Vec<counterpoint::Release>, PlanError> {
+    /// [`PlanError`], which names the first release with a bundle.
+    pub fn single_releases(&self) -> Result<Vec<counterpoint::Release>, PlanError> {
         let single = |(index, release): (usize, &Release)| {
             let is_several = release.bundle.as_ref().is_some_and(|bundle| !bundle.also.is_empty());
             let problem = "is given; legal: a plan whose releases stand alone";
             let several = || PlanError::field("also", problem);
             match is_several {
                 true => Err(several().in_release(index + 1, release.name.as_deref())),
-                false => Ok(release.alone()),
+                false => Ok(release.without_bundle()),
             }
         };
         self.releases.iter().enumerate().map(single).collect()
     }
 
-    /// Names the release and the field an error of the core is about.
+    /// Adds the release and the field to an error of the core.
     #[must_use]
-    pub fn place(&self, error: &counterpoint::PlanError) -> PlanError {
+    pub fn locate_error(&self, error: &counterpoint::PlanError) -> PlanError {
         let counterpoint::PlanError::Release { index, error } = error else {
             return PlanError::plan(error.to_string());
         };
@@ -231,10 +257,10 @@ impl Plan {
             *index < before
         });
         let (index, name) = at.map_or((*index, None), |(at, one)| (at, one.name.as_deref()));
-        PlanError::starting(error.field(), &error.to_string()).in_release(index + 1, name)
+        PlanError::from_text(error.field(), &error.to_string()).in_release(index + 1, name)
     }
 
-    /// What one should know before relying on an answer.
+    /// Returns the warnings that belong to every answer about the plan.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let is_batched = |release: &Release| {
@@ -254,9 +280,9 @@ impl Plan {
     }
 }
 
-/// The field that holds what is to be found.
+/// The field that holds the number that a calibration finds.
 #[must_use]
-pub fn name_of(unknown: Unknown) -> &'static str {
+pub fn unknown_field_name(unknown: Unknown) -> &'static str {
     match unknown {
         Unknown::Sigma => "sigma",
         Unknown::Scale => "scale",
@@ -266,7 +292,7 @@ pub fn name_of(unknown: Unknown) -> &'static str {
 }
 
 impl Format {
-    /// The format a file's name says, or else its first character.
+    /// Detects the format by the name of a file, or else by the first character.
     #[must_use]
     pub fn detect(path: Option<&Path>, bytes: &[u8]) -> Self {
         let extension = path.and_then(Path::extension).unwrap_or_default();
@@ -283,26 +309,26 @@ impl Format {
     }
 }
 
-/// What becomes of the numbers of a document.
+/// The way in which the numbers of a document are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Numbers {
-    /// Doubles, the nearest.
+pub enum NumberMode {
+    /// As the nearest doubles.
     Doubles,
-    /// Doubles where those say it all, else what is written.
+    /// As doubles if these equal the numbers, else exactly.
     Exact,
-    /// Their texts. The document is known to be right.
+    /// As texts. The document must be known to be legal.
     Texts,
 }
 
 pub(crate) const BYTE_ORDER_MARK: &str = "\u{feff}";
 const ADJACENCIES: [Adjacency; 2] = [Adjacency::AddRemove, Adjacency::Replace];
 
-/// So many times as many.
-fn times(one: Count, other: Count) -> Option<Count> {
+/// The product of two counts, if it is a legal count.
+fn product(one: Count, other: Count) -> Option<Count> {
     one.get().checked_mul(other.get()).and_then(|all| Count::new(all).ok())
 }
 
-/// The word for a neighbouring relation in a plan.
+/// The name of a neighbouring relation in files.
 #[must_use]
 pub fn adjacency_name(adjacency: Adjacency) -> &'static str {
     match adjacency {
@@ -311,15 +337,19 @@ pub fn adjacency_name(adjacency: Adjacency) -> &'static str {
     }
 }
 
-/// The neighbouring relation of this name.
+/// Returns the neighbouring relation with this name.
 #[must_use]
-pub fn adjacency_named(name: &str) -> Option<Adjacency> {
+pub fn adjacency_from_name(name: &str) -> Option<Adjacency> {
     ADJACENCIES.into_iter().find(|known| adjacency_name(*known) == name)
 }
 
-pub(crate) fn adjacency(key: &str, value: &Value<'_>) -> Result<Adjacency, PlanError> {
+/// Reads the name of a neighbouring relation from a field.
+///
+/// # Errors
+/// [`PlanError`] if the value is no such name.
+pub fn adjacency(key: &str, value: &Value<'_>) -> Result<Adjacency, PlanError> {
     let found = match value {
-        Value::Text(text) => adjacency_named(text),
+        Value::Text(text) => adjacency_from_name(text),
         _ => None,
     };
     found.ok_or_else(|| illegal(key, value, &ADJACENCIES.map(adjacency_name).join(", ")))

@@ -1,9 +1,9 @@
-//! Reading plans, whichever way they are written down.
+//! Reading plans in either format.
 
 use std::path::Path;
 
 use super::builder::Builder;
-use super::{BYTE_ORDER_MARK, Blank, Format, Numbers, Plan, json, toml};
+use super::{BYTE_ORDER_MARK, Blank, Format, NumberMode, Plan, json, toml};
 use crate::text::error::PlanError;
 use crate::text::value::Table;
 
@@ -11,22 +11,24 @@ impl Plan {
     /// Reads a plan.
     ///
     /// # Errors
-    /// [`PlanError`], one line that names the release, the field, the offending
-    /// value and what would be legal.
+    /// [`PlanError`], one line that names the release, the field, its value and the legal values.
     pub fn parse(bytes: &[u8], format: Format) -> Result<Self, PlanError> {
         Self::read(bytes, format, Builder::default())
     }
 
-    /// Reads a plan that leaves something out. A number that means nothing stands in its
-    /// place.
+    /// Reads a plan whose releases may leave out a field. The field of these releases gets a placeholder.
     ///
     /// # Errors
     /// As [`Plan::parse`].
-    pub fn parse_with(bytes: &[u8], format: Format, blank: Blank<'_>) -> Result<Self, PlanError> {
-        Self::read(bytes, format, Builder::leaving_out(blank))
+    pub fn parse_with_blank(
+        bytes: &[u8],
+        format: Format,
+        blank: Blank<'_>,
+    ) -> Result<Self, PlanError> {
+        Self::read(bytes, format, Builder::with_blank(blank))
     }
 
-    /// Reads a plan that may leave something out, and that may name CSV files in this folder.
+    /// Reads a plan whose releases may leave out a field, and that may name CSV files in this folder.
     ///
     /// # Errors
     /// As [`Plan::parse`], and for files that cannot be read.
@@ -36,18 +38,18 @@ impl Plan {
         format: Format,
         blank: Option<Blank<'_>>,
     ) -> Result<Self, PlanError> {
-        let builder = blank.map_or_else(Builder::default, Builder::leaving_out);
-        Self::read(bytes, format, builder.beside(folder))
+        let builder = blank.map_or_else(Builder::default, Builder::with_blank);
+        Self::read(bytes, format, builder.in_folder(folder))
     }
 
-    /// Reads a plan whose numbers count as they are written, wherever [`Plan::exactly`] is asked: 0.3 is three tenths.
+    /// Reads a plan and keeps its numbers exactly for [`Plan::precise_plan`]: 0.3 is three tenths.
     ///
     /// # Errors
     /// As [`Plan::parse`].
     pub fn parse_exactly(bytes: &[u8], format: Format) -> Result<Self, PlanError> {
-        // What is wrong is said by the reader of doubles.
+        // The reader of doubles reports what is wrong.
         Self::parse(bytes, format)?;
-        Self::read(bytes, format, Builder::exactly())
+        Self::read(bytes, format, Builder::exact_numbers())
     }
 
     fn read(bytes: &[u8], format: Format, builder: Builder) -> Result<Self, PlanError> {
@@ -62,12 +64,11 @@ impl Plan {
     }
 }
 
-/// A document as one table.
-pub(crate) fn table_of(
-    bytes: &[u8],
-    format: Format,
-    numbers: Numbers,
-) -> Result<Table<'_>, PlanError> {
+/// Reads a document as one table.
+///
+/// # Errors
+/// [`PlanError`] if the text is not a document of the format.
+pub fn table_of(bytes: &[u8], format: Format, numbers: NumberMode) -> Result<Table<'_>, PlanError> {
     let text = text(bytes)?;
     match format {
         Format::Toml => toml::table(text, numbers),

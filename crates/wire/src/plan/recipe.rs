@@ -1,17 +1,16 @@
-//! Recipes, queries with their noise, as they stand in plans; and the count that an answer is computed with, if that is a release
-//! of its own.
+//! Noisy queries in plans, with the name of the shared noisy count that an answer is computed with.
 
-use counterpoint_mechanisms::Recipe;
+use counterpoint_mechanisms::NoisyQuery;
 use serde_json::Value;
 
 /// The word for a count of all rows: TOML has no null.
 const ALL: &str = "all";
 
-/// The field that names the release of the count.
+/// The field that names the release of the shared count.
 const COUNT: &str = "count";
 
-/// A recipe as a table without nulls, and the name of the count that it shares.
-pub(crate) fn write(recipe: &Recipe, shared: Option<&str>) -> Result<Value, serde_json::Error> {
+/// Writes a noisy query, and the name of the count that it shares, as a table without nulls.
+pub(crate) fn write(recipe: &NoisyQuery, shared: Option<&str>) -> Result<Value, serde_json::Error> {
     let mut value = serde_json::to_value(recipe)?;
     if let (Some(shared), Some(fields)) = (shared, value.as_object_mut()) {
         fields.insert(COUNT.to_owned(), shared.into());
@@ -22,8 +21,8 @@ pub(crate) fn write(recipe: &Recipe, shared: Option<&str>) -> Result<Value, serd
     Ok(value)
 }
 
-/// The recipe that a table says, and the name of the count that it shares.
-pub(crate) fn read(mut value: Value) -> Result<(Recipe, Option<String>), serde_json::Error> {
+/// Reads a noisy query, and the name of the count that it shares, from a table.
+pub(crate) fn read(mut value: Value) -> Result<(NoisyQuery, Option<String>), serde_json::Error> {
     let shared = value.as_object_mut().and_then(|fields| fields.remove(COUNT));
     let shared = shared.map(serde_json::from_value).transpose()?;
     if let Some(count) = value.pointer_mut("/query/count").filter(|count| *count == ALL) {

@@ -1,4 +1,4 @@
-//! Poisson samples, by their rate or in the terms of those who train models.
+//! Poisson samples, given by their rate or by the batches of a training.
 
 use counterpoint::Count;
 use counterpoint::quantity::Rate;
@@ -7,21 +7,21 @@ use crate::text::error::PlanError;
 use crate::text::fields::{Fields, illegal, missing};
 use crate::text::value::Value;
 
-/// The Poisson sample of the data a release is run on.
+/// The Poisson sample of the data that a release runs on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// The probability with which each example enters it.
+    /// The probability with which an example enters the sample.
     pub rate: Rate,
-    /// What the rate was computed from, if not given itself.
+    /// The numbers from which the rate was computed, if the rate itself was not given.
     pub batches: Option<Batches>,
 }
 
-/// A rate in other words: batch / examples.
+/// The numbers that make a rate: batch / examples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batches {
-    /// How many examples there are.
+    /// The number of examples.
     pub examples: Count,
-    /// How many of them a batch has on average.
+    /// The mean number of examples in a batch.
     pub batch: Count,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn read(
     Ok((sample, count.unwrap_or(Count::ONE)))
 }
 
-/// The examples and the batch; both, or neither and no epochs.
+/// Takes the examples and the batch. Either both are present, or neither of them nor the epochs.
 fn batches(fields: &mut Fields<'_>) -> Result<Option<Batches>, PlanError> {
     let Some(given) = ["examples", "batch", "epochs"].into_iter().find(|name| fields.has(name))
     else {
@@ -73,19 +73,18 @@ fn batches(fields: &mut Fields<'_>) -> Result<Option<Batches>, PlanError> {
 }
 
 impl Batches {
-    /// batch / examples: the least double that is not below it, as a larger sample is never
-    /// more private.
+    /// Returns batch / examples as the least double that is not below it: a larger sample is never more private.
     fn rate(self) -> Result<Rate, PlanError> {
         let (batch, examples) = (self.batch.get() as f64, self.examples.get() as f64);
         let nearest = batch / examples;
-        // Rounded once, so its sign is right.
+        // The product is rounded once, so the sign is right.
         let below = nearest.mul_add(examples, -batch) < 0.0;
         let rate = if below { nearest.next_up() } else { nearest };
         Rate::new(rate).map_err(|error| PlanError::field("batch", error.to_string()))
     }
 }
 
-/// How many batches there are: the count, or what the epochs come to.
+/// Takes the number of batches: the count, or the number that the epochs need.
 fn steps(fields: &mut Fields<'_>, batches: Batches) -> Result<Count, PlanError> {
     let legal = "epochs, or count";
     match (fields.take("epochs"), fields.whole("count", COUNT)?) {
@@ -101,13 +100,13 @@ fn steps(fields: &mut Fields<'_>, batches: Batches) -> Result<Count, PlanError> 
     }
 }
 
-/// A positive number as digits and how many of them follow the point. A number with a point
-/// stands for the shortest decimal that is read as it, so that 1.1 is eleven tenths.
+/// Returns a positive number as its digits and the number of digits after the point. A double stands for the shortest
+/// decimal that is read as that double, so 1.1 is eleven tenths.
 fn decimal(value: &Value<'_>) -> Option<(u128, u32)> {
     let text = match *value {
         Value::Whole(number) => number.to_string(),
         Value::Real(number) => number.to_string(),
-        Value::Written(ref number) => number.to_string(),
+        Value::Exact(ref number) => number.to_string(),
         _ => return None,
     };
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
@@ -116,11 +115,11 @@ fn decimal(value: &Value<'_>) -> Option<(u128, u32)> {
     (digits > 0).then_some((digits, places))
 }
 
-/// The least count that is not below epochs * examples / batch.
+/// Returns the least count that is not below epochs * examples / batch.
 fn passes((digits, places): (u128, u32), batches: Batches) -> Option<Count> {
     let (examples, batch) = (batches.examples.get().into(), u128::from(batches.batch.get()));
     let scaled = digits.checked_mul(examples)?.div_ceil(batch);
-    // A power of ten that is too large leaves less than one.
+    // If the power of ten is too large, the quotient is below one.
     let count = 10_u128.checked_pow(places).map_or(1, |power| scaled.div_ceil(power));
     Count::new(u64::try_from(count).ok()?).ok()
 }

@@ -1,5 +1,5 @@
-//! Plans in TOML. A parsed document takes tens of times the memory of its text, or
-//! hundreds, so a long file is cut between releases and parsed piece by piece.
+//! Reading plans in TOML. A parsed document takes ten to several hundred times the memory of its text, so a long file
+//! is cut between releases and parsed in pieces.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use toml_parser::Source;
 use toml_parser::lexer::TokenKind;
 
 use super::builder::Builder;
-use super::{Numbers, Plan};
+use super::{NumberMode, Plan};
 use crate::text::error::{PlanError, quoted};
 use crate::text::value::{Table, Value};
 
@@ -23,11 +23,11 @@ pub(super) fn read(text: &str, builder: Builder) -> Result<Plan, PlanError> {
     read_in_pieces(text, PIECE_BYTES, builder)
 }
 
-/// A document as one table.
-pub(super) fn table(text: &str, numbers: Numbers) -> Result<Table<'_>, PlanError> {
+/// Reads a document as one table.
+pub(super) fn table(text: &str, numbers: NumberMode) -> Result<Table<'_>, PlanError> {
     let parsed = match numbers {
-        // What was read in pieces may be long.
-        Numbers::Texts => DeTable::parse(text)
+        // A plan that was read in pieces may be longer than [`MOST_BYTES`].
+        NumberMode::Texts => DeTable::parse(text)
             .map(|table| table.into_inner())
             .map_err(|error| PlanError::plan(error.message()))?,
         _ => parse(text, 0..text.len(), &Builder::default())?,
@@ -38,12 +38,10 @@ pub(super) fn table(text: &str, numbers: Numbers) -> Result<Table<'_>, PlanError
     }
 }
 
-/// Reads the part before the first `[[release]]` header, then the releases in
-/// pieces of about so many bytes.
+/// Reads the part before the first `[[release]]` header, then the releases in pieces of about this many bytes.
 ///
-/// Every piece begins with a header, so as a document of its own it means what it
-/// means in its place, unless the first part speaks of `release` too, in other
-/// words. Then the text is read whole.
+/// Every piece begins with a header, so as a document of its own it has the meaning that it has in its place, unless
+/// the first part defines `release` too, in another way. Then the text is read as a whole.
 pub(crate) fn read_in_pieces(
     text: &str,
     bytes: usize,
@@ -68,9 +66,8 @@ pub(crate) fn read_in_pieces(
     builder.finish()
 }
 
-/// Where the lines that are `[[release]]` headers begin. Where strings may span lines the lexer sees to it
-/// that such a line within one is not taken for a header; within a list it could not stand, for a
-/// bare word is no value.
+/// Returns the positions of the lines that are `[[release]]` headers. If the text may have strings of several lines,
+/// the lexer skips such lines within strings. Within a list there is no such line, since a bare word is not a value.
 fn headers(text: &str) -> Box<dyn Iterator<Item = usize> + '_> {
     let begins = |at: &usize| is_header(&text[*at..]);
     if !text.contains("\"\"\"") && !text.contains("'''") {
@@ -110,7 +107,7 @@ fn parse<'a>(
     parsed.map(|table| table.into_inner()).map_err(|error| syntax(text, &part, before, &error))
 }
 
-/// An error of the parser, placed in the whole text.
+/// Adds the place in the whole text to an error of the parser.
 fn syntax(text: &str, part: &Range<usize>, before: &Builder, error: &toml::de::Error) -> PlanError {
     let span = error.span().unwrap_or(0..0);
     let at = part.start + span.start;
@@ -125,7 +122,7 @@ fn syntax(text: &str, part: &Range<usize>, before: &Builder, error: &toml::de::E
     if within > 0 { error.in_release(before.len() + within, None) } else { error }
 }
 
-/// A position, counted from one.
+/// The line and the column of a position, counted from 1.
 fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
@@ -133,10 +130,9 @@ fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     (line, column)
 }
 
-/// Adds a document's fields to the plan, the version first: it says how the rest
-/// is meant.
+/// Adds a document's fields to the plan, the version first: the other fields depend on it.
 fn add(builder: &mut Builder, mut table: DeTable<'_>) -> Result<(), PlanError> {
-    let numbers = if builder.exact { Numbers::Exact } else { Numbers::Doubles };
+    let numbers = if builder.exact { NumberMode::Exact } else { NumberMode::Doubles };
     if let Some(version) = table.remove("version") {
         builder.announce("version")?;
         builder.set("version", &value(version.into_inner(), numbers))?;
@@ -157,15 +153,14 @@ fn add(builder: &mut Builder, mut table: DeTable<'_>) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// A value.
-fn value(item: DeValue<'_>, numbers: Numbers) -> Value<'_> {
+fn value(item: DeValue<'_>, numbers: NumberMode) -> Value<'_> {
     match item {
         DeValue::String(text) => Value::Text(text),
         DeValue::Integer(number) => whole(&number),
         DeValue::Float(number) => match numbers {
-            Numbers::Doubles => real(&number),
-            Numbers::Exact => real(&number).exactly(number.as_str()),
-            Numbers::Texts => Value::Text(number.as_str().to_owned().into()),
+            NumberMode::Doubles => real(&number),
+            NumberMode::Exact => real(&number).with_exact_text(number.as_str()),
+            NumberMode::Texts => Value::Text(number.as_str().to_owned().into()),
         },
         DeValue::Boolean(truth) => Value::Bool(truth),
         DeValue::Datetime(_) => Value::Date,

@@ -1,4 +1,4 @@
-//! Plans back into text.
+//! Writing plans as text.
 
 use counterpoint::Count;
 use serde::Deserialize;
@@ -9,19 +9,19 @@ use crate::text::error::PlanError;
 use crate::text::value::{Table, Value};
 
 impl Plan {
-    /// The plan in TOML. Reading it gives the same plan.
+    /// Writes the plan in TOML. Reading that gives the same plan.
     ///
     /// # Errors
-    /// [`PlanError`] if a mechanism has no place in the format.
+    /// [`PlanError`] if the format cannot describe a mechanism.
     pub fn to_toml(&self) -> Result<String, PlanError> {
         let table = Value::Table(fields(self)?);
         toml::to_string(&table).map_err(|error| PlanError::plan(error.to_string()))
     }
 
-    /// The plan in JSON. Reading it gives the same plan.
+    /// Writes the plan in JSON. Reading that gives the same plan.
     ///
     /// # Errors
-    /// [`PlanError`] if a mechanism has no place in the format.
+    /// [`PlanError`] if the format cannot describe a mechanism.
     pub fn to_json(&self) -> Result<String, PlanError> {
         let table = Value::Table(fields(self)?);
         serde_json::to_string(&table).map_err(|error| PlanError::plan(error.to_string()))
@@ -29,20 +29,20 @@ impl Plan {
 }
 
 impl Release {
-    /// A number as it is written, if the double is next to that.
-    fn as_written(&self, name: &str, value: Value<'static>) -> Value<'static> {
+    /// Replaces a number by the exact number of its field, if this is the double nearest to it.
+    fn with_exact_number(&self, name: &str, value: Value<'static>) -> Value<'static> {
         match (&value, self.exact(name)) {
             (Value::Real(double), Some(number)) if number.nearest.to_bits() == double.to_bits() => {
-                Value::Written(Box::new(number.clone()))
+                Value::Exact(Box::new(number.clone()))
             }
             _ => value,
         }
     }
 
-    /// The fields that describe it in a plan. Reading them gives the same release.
+    /// Returns the fields that describe the release in a plan. Reading them gives the same release.
     ///
     /// # Errors
-    /// [`PlanError`] if the mechanism has no place in the format.
+    /// [`PlanError`] if the format cannot describe the mechanism.
     pub fn fields(&self) -> Result<Table<'_>, PlanError> {
         let mut table = Table::new();
         if let Some(name) = self.name.as_deref() {
@@ -51,7 +51,7 @@ impl Release {
         let described = catalogue::describe(&self.mechanism)
             .ok_or_else(|| PlanError::field("mechanism", "cannot be written in a plan"))?;
         table.extend(described.into_iter().map(|(name, value)| {
-            let value = self.as_written(&name, value);
+            let value = self.with_exact_number(&name, value);
             (name, value)
         }));
         let whole = |count: Count| Value::Whole(count.get().into());
@@ -90,9 +90,11 @@ fn fields(plan: &Plan) -> Result<Table<'_>, PlanError> {
             Question::EpsilonAt(delta) => ("delta", delta.get()),
             Question::DeltaAt(epsilon) => ("epsilon", epsilon.get()),
         };
-        let written =
-            plan.asked.clone().filter(|number| number.nearest.to_bits() == double.to_bits());
-        let value = written.map_or(Value::Real(double), |number| Value::Written(Box::new(number)));
+        let exact = plan
+            .exact_question
+            .clone()
+            .filter(|number| number.nearest.to_bits() == double.to_bits());
+        let value = exact.map_or(Value::Real(double), |number| Value::Exact(Box::new(number)));
         table.push((name.into(), value));
     }
     if let Some(adjacency) = plan.adjacency {

@@ -2,18 +2,16 @@
 
 use std::cmp::Ordering;
 
-/// Enough digits to tell every two f64 apart.
+/// The number of digits that distinguish every two f64.
 pub const FULL_DIGITS: usize = 17;
 
-/// More significant digits than any f64 has (767): a number printed to so many is
-/// printed exactly.
+/// More significant digits than any f64 has (767): a number printed with this many digits is printed exactly.
 const EXACT_DIGITS: usize = 800;
 
-/// The largest decimal number with so many significant digits that is not above
-/// the given one.
+/// The largest decimal number with this many significant digits that is not above the given number.
 ///
 /// ```
-/// // The f64 nearest to 0.3 is a little less than that.
+/// // The f64 nearest to 0.3 is a little less than 0.3.
 /// assert_eq!(counterpoint_wire::decimal::down(0.3, 5), "0.29999");
 /// ```
 #[must_use]
@@ -21,8 +19,7 @@ pub fn down(number: f64, digits: usize) -> String {
     rounded(number, digits, Ordering::Less)
 }
 
-/// The smallest decimal number with so many significant digits that is not below
-/// the given one.
+/// The smallest decimal number with this many significant digits that is not below the given number.
 ///
 /// ```
 /// assert_eq!(counterpoint_wire::decimal::up(0.3, 5), "0.30000");
@@ -33,8 +30,8 @@ pub fn up(number: f64, digits: usize) -> String {
     rounded(number, digits, Ordering::Greater)
 }
 
-/// The decimal number with so many significant digits that is nearest to the given one. With
-/// [`FULL_DIGITS`] it is read back as the same number.
+/// The decimal number with this many significant digits that is nearest to the given number. With [`FULL_DIGITS`] it is
+/// read back as the same number.
 ///
 /// ```
 /// assert_eq!(counterpoint_wire::decimal::nearest(0.1, 17), "0.10000000000000001");
@@ -56,7 +53,7 @@ pub fn shortest(number: f64) -> String {
     format!("{number:?}")
 }
 
-/// Leaves out zeros after the point that do not change the value, but the first.
+/// Removes zeros at the end of a decimal fraction, except one directly after the point. The value stays the same.
 #[must_use]
 pub fn trimmed(text: &str) -> String {
     let (mantissa, exponent) = text.split_at(text.find('e').unwrap_or(text.len()));
@@ -82,7 +79,7 @@ fn rounded(number: f64, digits: usize, toward: Ordering) -> String {
     format!("{sign}{}", written(&String::from_utf8_lossy(&kept), exponent))
 }
 
-/// All digits of a positive number, and the power of ten the first one counts.
+/// Returns all digits of a positive number, and the power of ten of the first digit.
 fn expansion(number: f64) -> (Vec<u8>, i32) {
     let text = format!("{number:.EXACT_DIGITS$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -90,8 +87,8 @@ fn expansion(number: f64) -> (Vec<u8>, i32) {
     (digits, exponent.parse().unwrap_or_default())
 }
 
-/// Adds one to the last digit; whether that made the number a power of ten more,
-/// its first digit now counting for ten times as much.
+/// Adds one to the last digit. Returns true if a carry leaves the first digit: the first digit is then 1, and counts
+/// for a ten times larger power.
 fn carry_one(digits: &mut [u8]) -> bool {
     for digit in digits.iter_mut().rev() {
         if *digit < b'9' {
@@ -106,8 +103,8 @@ fn carry_one(digits: &mut [u8]) -> bool {
     true
 }
 
-/// Plain notation where that is readable, else with an exponent. Always a JSON
-/// number, and never an integer's text.
+/// Writes digits in plain notation where that is short, else with an exponent. The text is a JSON number that is never
+/// read as an integer.
 fn written(digits: &str, exponent: i32) -> String {
     let (first, rest) = digits.split_at(1);
     match exponent {

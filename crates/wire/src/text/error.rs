@@ -1,60 +1,59 @@
 use std::fmt;
 
-/// Why a plan could not be read: where, what, and what would be legal. Always
-/// one line.
+/// The error of a file that cannot be read: the place, the problem and the legal values, in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlanError {
-    /// The release it is about, counted from one, if it is about one; the statistic in a study.
-    pub release: Option<usize>,
-    /// What is counted: releases, statistics, or stages and systems of a simulation.
-    pub of: &'static str,
-    /// That release's name, if it has one and it is known.
+    /// The number of the entry that the error is about, from 1: a release of a plan, or another kind of entry (`of`).
+    pub index: Option<usize>,
+    /// The kind of entry: release, statistic, or stage or system of a simulation.
+    pub entry: &'static str,
+    /// The name of the entry, if it has a name.
     pub name: Option<String>,
-    /// The field it is about, if it is about one.
+    /// The field that the error is about, if it is about one field.
     pub field: Option<String>,
-    /// What is wrong, and what would be legal.
+    /// The problem and the legal values.
     pub problem: String,
 }
 
 impl PlanError {
-    /// About the plan as a whole.
-    pub(crate) fn plan(problem: impl Into<String>) -> Self {
+    /// An error about the file as a whole.
+    pub fn plan(problem: impl Into<String>) -> Self {
         Self {
-            release: None,
-            of: "release",
+            index: None,
+            entry: "release",
             name: None,
             field: None,
             problem: one_line(&problem.into()),
         }
     }
 
-    /// About a field; the release, if any, is added where it is known.
-    pub(crate) fn field(field: &str, problem: impl Into<String>) -> Self {
+    /// An error about a field. The reader of the entry adds the entry's number and name.
+    pub fn field(field: &str, problem: impl Into<String>) -> Self {
         Self { field: Some(field.to_owned()), ..Self::plan(problem) }
     }
 
-    /// About the field a text begins with.
-    pub(crate) fn starting(field: &str, text: &str) -> Self {
+    /// An error about a field, from a text that may begin with the name of the field.
+    pub fn from_text(field: &str, text: &str) -> Self {
         match text.strip_prefix(field) {
             Some(problem) => Self::field(field, problem.trim_start()),
             None => Self::field(field, text),
         }
     }
 
-    /// Places the error in a statistic of a study.
-    pub(crate) fn in_statistic(self, index: usize, name: Option<&str>) -> Self {
-        self.placed("statistic", index, name)
+    /// Adds the number and the name of a statistic of a study.
+    pub fn in_statistic(self, index: usize, name: Option<&str>) -> Self {
+        self.in_entry("statistic", index, name)
     }
 
-    /// Places the error in one of something else.
-    pub(crate) fn placed(self, of: &'static str, index: usize, name: Option<&str>) -> Self {
-        Self { of, ..self.in_release(index, name) }
+    /// Adds the kind, the number and the name of an entry.
+    pub fn in_entry(self, entry: &'static str, index: usize, name: Option<&str>) -> Self {
+        Self { entry, ..self.in_release(index, name) }
     }
 
-    /// Places the error in a release.
-    pub(crate) fn in_release(self, index: usize, name: Option<&str>) -> Self {
-        Self { release: Some(index), name: name.map(str::to_owned), ..self }
+    /// Adds the number and the name of a release.
+    pub fn in_release(self, index: usize, name: Option<&str>) -> Self {
+        Self { index: Some(index), name: name.map(str::to_owned), ..self }
     }
 }
 
@@ -62,8 +61,8 @@ impl std::error::Error for PlanError {}
 
 impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(index) = self.release {
-            write!(f, "{} {index}", self.of)?;
+        if let Some(index) = self.index {
+            write!(f, "{} {index}", self.entry)?;
             if let Some(name) = &self.name {
                 write!(f, " ({})", quoted(name))?;
             }
@@ -76,8 +75,8 @@ impl fmt::Display for PlanError {
     }
 }
 
-/// Text from a file as it may be shown: quoted, escaped, and cut if long.
-pub(crate) fn quoted(text: &str) -> String {
+/// Quotes text from a file for an error message: escaped, and cut if it is long.
+pub fn quoted(text: &str) -> String {
     const LONGEST: usize = 60;
     match text.char_indices().nth(LONGEST) {
         None => format!("{text:?}"),
@@ -85,7 +84,7 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
-/// A key from a file as it may be shown: bare if it is an ordinary word.
+/// Writes a key from a file for an error message: without quotes if it is an ordinary word.
 fn key(text: &str) -> String {
     let ordinary = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if (1..=40).contains(&text.len()) && text.chars().all(ordinary) {
@@ -95,7 +94,7 @@ fn key(text: &str) -> String {
     }
 }
 
-/// Control characters, line breaks among them, are escaped.
+/// Escapes control characters, line breaks included.
 fn one_line(text: &str) -> String {
     if !text.contains(char::is_control) {
         return text.to_owned();

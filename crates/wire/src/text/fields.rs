@@ -1,64 +1,73 @@
-//! The fields of one table, taken out one by one; what is left over is an error.
+//! The fields of a table. A reader takes the fields that it knows; fields that remain are an error.
 
 use std::borrow::Cow;
 
-use counterpoint::OutOfRange;
+use counterpoint::OutOfRangeError;
 
 use super::error::PlanError;
 use super::value::{Table, Value};
-use super::written::{Written, power, quoted};
+use super::written::{ExactNumber, power, quoted_number};
 
-/// The fields not yet taken, and the numbers taken that no double is.
+/// The fields that were not taken yet, and the numbers among the taken ones that no double equals.
 #[derive(Debug)]
-pub(crate) struct Fields<'a>(Table<'a>, Vec<(Box<str>, Written)>);
+pub struct Fields<'a>(Table<'a>, Vec<(Box<str>, ExactNumber)>);
 
 impl<'a> Fields<'a> {
-    /// What a list of numbers is, in words.
-    pub(crate) const LIST: &'static str = "a list of numbers";
+    /// The description of a list of numbers in error messages.
+    pub const LIST: &'static str = "a list of numbers";
 
-    pub(crate) fn new(table: Table<'a>) -> Self {
+    /// The fields of a table, none of them taken.
+    pub fn new(table: Table<'a>) -> Self {
         Self(table, Vec::new())
     }
 
-    /// The numbers that were taken so far and are no doubles, as they are written.
-    pub(crate) fn written(&mut self) -> Vec<(Box<str>, Written)> {
+    /// Returns the taken numbers that no double equals, by their fields, and forgets them.
+    pub fn take_exact_numbers(&mut self) -> Vec<(Box<str>, ExactNumber)> {
         std::mem::take(&mut self.1)
     }
 
-    /// Looks at a text without taking it.
-    pub(crate) fn peek_text(&self, name: &str) -> Option<&str> {
+    /// Returns a text field without taking it.
+    pub fn peek_text(&self, name: &str) -> Option<&str> {
         match self.0.iter().find(|(key, _)| key == name) {
             Some((_, Value::Text(text))) => Some(text),
             _ => None,
         }
     }
 
-    /// Looks at a value without taking it.
-    pub(crate) fn peek(&self, name: &str) -> Option<&Value<'a>> {
+    /// Returns a value without taking it.
+    pub fn peek(&self, name: &str) -> Option<&Value<'a>> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    pub(crate) fn has(&self, name: &str) -> bool {
+    /// True if a field is present and not taken yet.
+    pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(key, _)| key == name)
     }
 
-    /// Fills in a field that is not there.
-    pub(crate) fn fill(&mut self, name: &'static str, value: Value<'a>) {
+    /// Adds a field that is absent.
+    pub fn fill(&mut self, name: &'static str, value: Value<'a>) {
         self.0.push((name.into(), value));
     }
 
-    pub(crate) fn take(&mut self, name: &str) -> Option<Value<'a>> {
+    /// Takes the value of a field.
+    pub fn take(&mut self, name: &str) -> Option<Value<'a>> {
         let at = self.0.iter().position(|(key, _)| key == name)?;
         Some(self.0.swap_remove(at).1)
     }
 
-    /// A text field.
-    pub(crate) fn text(&mut self, name: &str) -> Result<Option<Cow<'a, str>>, PlanError> {
+    /// Takes a text field.
+    ///
+    /// # Errors
+    /// [`PlanError`] that names the field and its legal values.
+    pub fn text(&mut self, name: &str) -> Result<Option<Cow<'a, str>>, PlanError> {
         self.take(name).map(|value| text(name, value)).transpose()
     }
 
-    /// A checked number, or a default; an error if there is neither.
-    pub(crate) fn number<T>(
+    /// Takes a number and checks it; an absent field has the default value, or is an error without one.
+    ///
+    /// # Errors
+    /// [`PlanError`] that names the field and its legal values.
+    pub fn number<T>(
         &mut self,
         name: &str,
         default: Option<f64>,
@@ -67,15 +76,18 @@ impl<'a> Fields<'a> {
         match self.take(name).or(default.map(Value::Real)) {
             Some(value) => {
                 let number = number(name, &value, check, legal)?;
-                self.1.extend(written(&value).map(|written| (name.into(), written)));
+                self.1.extend(exact_number(&value).map(|written| (name.into(), written)));
                 Ok(number)
             }
             None => Err(missing(name, legal)),
         }
     }
 
-    /// A checked whole number, if it is there.
-    pub(crate) fn whole<T>(
+    /// Takes a whole number and checks it, if the field is present.
+    ///
+    /// # Errors
+    /// [`PlanError`] that names the field and its legal values.
+    pub fn whole<T>(
         &mut self,
         name: &str,
         (check, legal): (Check<u64, T>, &str),
@@ -83,8 +95,11 @@ impl<'a> Fields<'a> {
         self.take(name).map(|value| whole(name, &value, check, legal)).transpose()
     }
 
-    /// Whether a field is true; false if it is not there.
-    pub(crate) fn flag(&mut self, name: &str) -> Result<bool, PlanError> {
+    /// Takes a truth value; an absent field is false.
+    ///
+    /// # Errors
+    /// [`PlanError`] that names the field and its legal values.
+    pub fn flag(&mut self, name: &str) -> Result<bool, PlanError> {
         match self.take(name) {
             None => Ok(false),
             Some(Value::Bool(flag)) => Ok(flag),
@@ -92,8 +107,11 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A list of numbers.
-    pub(crate) fn numbers(&mut self, name: &str) -> Result<Vec<f64>, PlanError> {
+    /// Takes a list of numbers.
+    ///
+    /// # Errors
+    /// [`PlanError`] that names the field and its legal values.
+    pub fn numbers(&mut self, name: &str) -> Result<Vec<f64>, PlanError> {
         let legal = Self::LIST;
         let value = self.take(name).ok_or_else(|| missing(name, legal))?;
         let Value::List(items) = &value else { return Err(illegal(name, &value, legal)) };
@@ -105,8 +123,11 @@ impl<'a> Fields<'a> {
         items.iter().enumerate().map(number).collect()
     }
 
-    /// Nothing may be left.
-    pub(crate) fn finish(self, of: &str, legal: &[&str]) -> Result<(), PlanError> {
+    /// Returns an error if a field was not taken.
+    ///
+    /// # Errors
+    /// [`PlanError`] that names the field and its legal values.
+    pub fn finish(self, of: &str, legal: &[&str]) -> Result<(), PlanError> {
         match self.0.first() {
             None => Ok(()),
             Some((key, _)) => Err(unknown(key, of, legal)),
@@ -114,11 +135,14 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The constructor of a validated quantity.
-pub(crate) type Check<N, T> = fn(N) -> Result<T, OutOfRange>;
+/// The constructor of a validated quantity: it returns the quantity, or the reason why the number is out of range.
+pub type Check<N, T> = fn(N) -> Result<T, OutOfRangeError>;
 
-/// A checked number.
-pub(crate) fn number<T>(
+/// Reads a number and checks it.
+///
+/// # Errors
+/// [`PlanError`] that names the field and its legal values.
+pub fn number<T>(
     name: &str,
     value: &Value<'_>,
     check: Check<f64, T>,
@@ -128,7 +152,7 @@ pub(crate) fn number<T>(
     checked.ok_or_else(|| illegal(name, value, legal))
 }
 
-/// A checked whole number.
+/// Reads a whole number and checks it.
 pub(crate) fn whole<T>(
     name: &str,
     value: &Value<'_>,
@@ -137,33 +161,34 @@ pub(crate) fn whole<T>(
 ) -> Result<T, PlanError> {
     let checked = match *value {
         Value::Whole(number) => u64::try_from(number).ok().and_then(|number| check(number).ok()),
-        // A number with an exponent, such as 1e3, that is whole; beyond 2^53 doubles leave whole numbers out.
+        // A whole number with an exponent, such as 1e3. Beyond 2^53 not every whole number is a double.
         Value::Real(number) => whole_of(number, check),
-        Value::Written(ref number) => whole_of(number.nearest, check),
+        Value::Exact(ref number) => whole_of(number.nearest, check),
         Value::Text(ref text) => power(text).and_then(|number| whole_of(number, check)),
         _ => None,
     };
     checked.ok_or_else(|| illegal(name, value, legal))
 }
 
-pub(crate) fn real(value: &Value<'_>) -> Option<f64> {
+/// The double of a number, whichever way it is written.
+pub fn real(value: &Value<'_>) -> Option<f64> {
     match *value {
         Value::Real(number) => Some(number),
-        // Rounds to nearest, as reading the text as an f64 would.
+        // Rounds to the nearest double, as parsing the text would.
         Value::Whole(number) => Some(number as f64),
-        Value::Written(ref number) => Some(number.nearest),
-        Value::Text(ref text) => quoted(text).map(|(nearest, _)| nearest),
+        Value::Exact(ref number) => Some(number.nearest),
+        Value::Text(ref text) => quoted_number(text).map(|(nearest, _)| nearest),
         _ => None,
     }
 }
 
-/// The number as it is written, if that is no double.
-pub(crate) fn written(value: &Value<'_>) -> Option<Written> {
+/// Returns the exact number of a value that no double equals.
+pub(crate) fn exact_number(value: &Value<'_>) -> Option<ExactNumber> {
     match value {
-        Value::Written(number) => Some((**number).clone()),
+        Value::Exact(number) => Some((**number).clone()),
         Value::Text(text) => {
-            let (nearest, exact) = quoted(text)?;
-            Written::beside(nearest, exact)
+            let (nearest, exact) = quoted_number(text)?;
+            ExactNumber::with_nearest(nearest, exact)
         }
         _ => None,
     }
@@ -174,25 +199,28 @@ fn whole_of<T>(number: f64, check: Check<u64, T>) -> Option<T> {
     check(number as u64).ok().filter(|_| whole)
 }
 
-/// A text.
-pub(crate) fn text<'a>(name: &str, value: Value<'a>) -> Result<Cow<'a, str>, PlanError> {
+/// Reads a text.
+///
+/// # Errors
+/// [`PlanError`] that names the field and its legal values.
+pub fn text<'a>(name: &str, value: Value<'a>) -> Result<Cow<'a, str>, PlanError> {
     match value {
         Value::Text(text) => Ok(text),
         other => Err(illegal(name, &other, "a string")),
     }
 }
 
-/// A field with a value it may not have.
-pub(crate) fn illegal(name: &str, value: &Value<'_>, legal: &str) -> PlanError {
+/// The error of a field whose value is not legal.
+pub fn illegal(name: &str, value: &Value<'_>, legal: &str) -> PlanError {
     PlanError::field(name, format!("is {value}; legal: {legal}"))
 }
 
-/// A field that should be there.
-pub(crate) fn missing(name: &str, legal: &str) -> PlanError {
+/// The error of a field that is required and absent.
+pub fn missing(name: &str, legal: &str) -> PlanError {
     PlanError::field(name, format!("is missing; legal: {legal}"))
 }
 
-/// A field that should not be there.
+/// The error of a field that no reader knows.
 pub(crate) fn unknown(name: &str, of: &str, legal: &[&str]) -> PlanError {
     PlanError::field(name, format!("is not a field of {of}; legal: {}", legal.join(", ")))
 }

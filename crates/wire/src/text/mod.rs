@@ -1,4 +1,4 @@
-//! Numbers, values and tables as they stand in files, and what is said of those that may not.
+//! The parts of which all formats are made: values, fields, numbers, errors and JSON objects.
 
 pub mod decimal;
 pub(crate) mod error;

@@ -1,4 +1,4 @@
-//! Values as they stand in a file, before they mean anything.
+//! Values of TOML and JSON, before they are interpreted.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,18 +8,18 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::error::{PlanError, quoted};
-use super::written::{Written, amount};
+use super::written::{ExactNumber, amount};
 
-/// A value of either format.
+/// A value of TOML or JSON.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<'a> {
     /// A number written without point or exponent.
     Whole(i128),
     /// Any other number: the f64 nearest to its text.
     Real(f64),
-    /// A number that is read as it is written, and is no double.
-    Written(Box<Written>),
-    /// The text of a number that is too large for either.
+    /// A number that is read exactly and that no double equals.
+    Exact(Box<ExactNumber>),
+    /// The text of a number that is too large for the other variants.
     TooLarge(String),
     /// A string.
     Text(Cow<'a, str>),
@@ -27,24 +27,24 @@ pub enum Value<'a> {
     Bool(bool),
     /// A list.
     List(Vec<Value<'a>>),
-    /// A table, or object, its keys distinct.
+    /// A table of TOML or an object of JSON; its keys are distinct.
     Table(Table<'a>),
     /// A date or time, which only TOML has.
     Date,
-    /// Nothing, which only JSON has.
+    /// Null, which only JSON has.
     Null,
 }
 
 impl Value<'_> {
-    /// A number by its text, of which this is what doubles make.
-    pub(crate) fn exactly(self, text: &str) -> Self {
+    /// Returns the exact number of a text, if this value is the double next to it.
+    pub(crate) fn with_exact_text(self, text: &str) -> Self {
         let Self::Real(double) = self else { return self };
         match amount(text) {
-            Ok(amount) => match Written::beside(double, Ratio::from(&amount)) {
-                Some(written) => Self::Written(Box::new(written)),
+            Ok(amount) => match ExactNumber::with_nearest(double, Ratio::from(&amount)) {
+                Some(written) => Self::Exact(Box::new(written)),
                 None => Self::Real(double),
             },
-            // Negative, or too large to be an amount.
+            // The number is negative, or too large to be an amount.
             Err(_) if text.starts_with('-') || !(0.0..1e40).contains(&double) => Self::Real(double),
             Err(_) => Self::TooLarge(text.to_owned()),
         }
@@ -54,14 +54,13 @@ impl Value<'_> {
 /// The keys and values of a table.
 pub type Table<'a> = Vec<(Cow<'a, str>, Value<'a>)>;
 
-/// More fields than any table of a plan has. Distinctness is checked pair by
-/// pair, so the number must stay small.
+/// More fields than any table of a plan has. Keys are compared pair by pair, so the number must stay small.
 const MOST_FIELDS: usize = 64;
 
-/// Longer than any list within a release.
+/// More items than any list of a release has.
 const MOST_ITEMS: usize = 1_000_000;
 
-/// Adds a field to a table, or says why not.
+/// Adds a field to a table, or returns the reason why it cannot be added.
 pub(crate) fn push_field<'a>(
     table: &mut Table<'a>,
     key: Cow<'a, str>,
@@ -79,13 +78,13 @@ pub(crate) fn push_field<'a>(
 }
 
 impl fmt::Display for Value<'_> {
-    /// The value as it may be shown in an error.
+    /// Writes the value as an error message shows it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Whole(number) => write!(f, "{number}"),
             Self::Real(number) if number.is_nan() => f.write_str("nan"),
             Self::Real(number) => write!(f, "{number:?}"),
-            Self::Written(number) => write!(f, "{number}"),
+            Self::Exact(number) => write!(f, "{number}"),
             Self::TooLarge(text) if text.len() <= 40 => f.write_str(text),
             Self::TooLarge(text) => write!(f, "a number of {} characters", text.len()),
             Self::Text(text) => f.write_str(&quoted(text)),
@@ -163,7 +162,7 @@ impl<'de> Visitor<'de> for AnyValue {
     }
 }
 
-/// A key, borrowed from the file where it can be.
+/// A key, borrowed from the file where possible.
 pub(crate) struct Key<'a>(pub(crate) Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Key<'de> {
@@ -183,8 +182,8 @@ impl Serialize for Value<'_> {
                 Err(_) => serializer.serialize_i128(*number),
             },
             Self::Real(number) => serializer.serialize_f64(*number),
-            // In quotes, which stand for what they say.
-            Self::Written(number) => serializer.collect_str(number),
+            // In quotes: a number in quotes is read exactly.
+            Self::Exact(number) => serializer.collect_str(number),
             Self::Text(text) => serializer.serialize_str(text),
             Self::Bool(truth) => serializer.serialize_bool(*truth),
             Self::List(list) => list.serialize(serializer),

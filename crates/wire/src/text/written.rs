@@ -1,21 +1,21 @@
-//! Numbers as they are written: decimals, fractions and powers, exactly. The one reader of amounts.
+//! Decimals, fractions and powers, read exactly. All amounts are read here.
 
 use counterpoint_budget::Amount;
-use counterpoint_numerics::fractions::{Ratio, nearest, of_double};
+use counterpoint_numerics::fractions::{Ratio, from_double, nearest};
 
 use super::decimal;
 
-/// What may be written, in words.
+/// The legal spellings of a number, in words.
 const LEGAL: &str =
     "a decimal number such as 0.3 or 1e-6, a fraction such as 1/3, or a power such as 2^-25";
 
-/// A text that is not the number it should be.
+/// The error for a text that is not a legal number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NumberError {
-    /// The text, or how long it is.
+    /// The text, or its length if it is long.
     pub number: String,
-    /// What would be legal, in words.
+    /// The legal texts, in words.
     pub legal: &'static str,
 }
 
@@ -27,47 +27,48 @@ impl std::fmt::Display for NumberError {
     }
 }
 
-/// A number that is written, and is no double.
+/// A number from a file that no double equals.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Written {
-    /// The double next to it.
+pub struct ExactNumber {
+    /// The nearest double.
     pub nearest: f64,
     /// The number itself.
     pub exact: Ratio,
 }
 
-impl Written {
-    /// A number, if no double is exactly that.
+impl ExactNumber {
+    /// Makes one of a number; `None` if a double equals it.
     #[must_use]
     pub fn new(exact: Ratio) -> Option<Self> {
-        Self::beside(nearest(&exact), exact)
+        Self::with_nearest(nearest(&exact), exact)
     }
 
-    /// The same, of which this is the double that its text is read as.
-    pub(crate) fn beside(nearest: f64, exact: Ratio) -> Option<Self> {
-        (of_double(nearest) != exact).then_some(Self { nearest, exact })
+    /// Makes one of a number whose text is read as a given double; `None` if that double equals it.
+    pub(crate) fn with_nearest(nearest: f64, exact: Ratio) -> Option<Self> {
+        (from_double(nearest) != exact).then_some(Self { nearest, exact })
     }
 
-    /// Decimals that it lies between: twice itself where it is a decimal, else two of so many significant digits.
-    pub(crate) fn around(&self, digits: usize) -> (String, String) {
-        let text = shown(&self.exact);
+    /// Returns decimals with this many significant digits below and above the number; if the number itself is a
+    /// decimal, returns that twice.
+    pub(crate) fn decimal_bounds(&self, digits: usize) -> (String, String) {
+        let text = fraction_text(&self.exact);
         if !text.contains('/') {
             return (text.clone(), text);
         }
-        // One of the doubles beside the nearest is on either side.
+        // The number lies between the doubles on both sides of the nearest one.
         let (below, above) = (self.nearest.next_down(), self.nearest.next_up());
         (decimal::down(below, digits), decimal::up(above, digits))
     }
 }
 
-impl std::fmt::Display for Written {
-    /// A decimal in full where it is one, else a fraction.
+impl std::fmt::Display for ExactNumber {
+    /// Writes a decimal if the number has finitely many decimals, else a fraction.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(&shown(&self.exact))
+        f.pad(&fraction_text(&self.exact))
     }
 }
 
-/// Reads a number that is not negative: `0.3`, `1e-6`, `1/3`, `0.1/3`, `2^-25`, `10^-6`.
+/// Reads a nonnegative number: `0.3`, `1e-6`, `1/3`, `0.1/3`, `2^-25`, `10^-6`.
 ///
 /// ```
 /// use counterpoint_wire::fraction;
@@ -77,7 +78,7 @@ impl std::fmt::Display for Written {
 /// ```
 ///
 /// # Errors
-/// What it is and what would be legal, in words.
+/// [`NumberError`], with the text and the legal spellings.
 pub fn fraction(text: &str) -> Result<Ratio, NumberError> {
     let illegal = || NumberError { number: cut(text), legal: LEGAL };
     let part = |text: &str| amount(text.trim()).map(|amount| Ratio::from(&amount));
@@ -92,7 +93,7 @@ pub fn fraction(text: &str) -> Result<Ratio, NumberError> {
 
 /// Reads a decimal number or a power of two or ten, exactly.
 pub(crate) fn amount(text: &str) -> Result<Amount, NumberError> {
-    // Powers of two are doubles, and powers of ten decimals.
+    // Powers of two are doubles, powers of ten are decimals.
     if text.trim().starts_with("2^")
         && let Some(amount) = power(text).and_then(Amount::from_f64)
     {
@@ -101,7 +102,7 @@ pub(crate) fn amount(text: &str) -> Result<Amount, NumberError> {
     let ten = text.trim().strip_prefix("10^").map(|exponent| format!("1e{}", exponent.trim()));
     let text = ten.as_deref().unwrap_or(text);
     let plain = text.strip_prefix('+').unwrap_or(text);
-    // The wire has one zero.
+    // Negative zero is read as zero.
     let plain = plain.strip_prefix('-').filter(|rest| is_zero(rest)).unwrap_or(plain);
     plain.parse().map_err(|_| NumberError { number: cut(text), legal: Amount::LEGAL })
 }
@@ -118,7 +119,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// A power of two or ten in the words of papers, such as 2^-25: the double nearest to it.
+/// Reads a power of two or ten such as 2^-25, and returns the nearest double.
 #[must_use]
 pub fn power(text: &str) -> Option<f64> {
     let (base, exponent) = text.trim().split_once('^')?;
@@ -130,15 +131,16 @@ pub fn power(text: &str) -> Option<f64> {
     }
 }
 
-/// The number that a text in quotes is, and the double next to it.
-pub(crate) fn quoted(text: &str) -> Option<(f64, Ratio)> {
+/// Reads a number in quotes: the nearest double, and the exact number.
+pub(crate) fn quoted_number(text: &str) -> Option<(f64, Ratio)> {
     let exact = fraction(text).ok()?;
     let near = power(text).or_else(|| text.trim().parse().ok());
     Some((near.unwrap_or_else(|| nearest(&exact)), exact))
 }
 
-/// A fraction as people write it: in decimals where they end, else in lowest terms. Reading it gives the same number.
-pub(crate) fn shown(exact: &Ratio) -> String {
+/// Writes a fraction as a decimal if it has finitely many decimals, else in lowest terms. [`fraction`] reads the same
+/// number back.
+pub fn fraction_text(exact: &Ratio) -> String {
     let places = |prime: u32| {
         let (mut rest, mut count) = (Ratio::from(exact.denominator().clone()), 0_u32);
         loop {
@@ -189,11 +191,12 @@ mod tests {
     fn what_is_shown_is_read_back() {
         let texts = ["0.3", "0.0001", "1/3", "123.456", "2/7", "5", "0", "0.125", "1/7000"];
         for text in texts {
-            assert_eq!(shown(&fraction(text).unwrap()), text);
+            assert_eq!(fraction_text(&fraction(text).unwrap()), text);
         }
     }
 
-    /// A fraction has the double that its decimals are read as: what is written and read again stays the same.
+    /// The double nearest to a fraction is the double that its decimal text is read as, so that writing and reading
+    /// change nothing.
     #[test]
     fn the_double_next_to_a_decimal_is_the_one_it_is_read_as() {
         let mut state = 1_u64;
@@ -210,8 +213,8 @@ mod tests {
 
     #[test]
     fn doubles_are_not_kept_as_written() {
-        assert_eq!(Written::new(fraction("0.375").unwrap()), None);
-        let tenth = Written::new(fraction("0.1").unwrap()).unwrap();
+        assert_eq!(ExactNumber::new(fraction("0.375").unwrap()), None);
+        let tenth = ExactNumber::new(fraction("0.1").unwrap()).unwrap();
         assert_eq!(tenth.nearest.to_bits(), 0.1_f64.to_bits());
     }
 }

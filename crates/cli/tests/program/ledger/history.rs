@@ -121,7 +121,7 @@ fn a_ledger_of_an_earlier_format_is_upgraded_after_a_backup() {
     );
     let backup = ledger.folder.path("backup.db").display().to_string();
     let reading = ledger.run(&["upgrade", "--backup", &backup, "--read-only"]);
-    assert!(reading.error().contains("open to read only"), "{}", reading.stderr);
+    assert!(reading.error().contains("open for reading only"), "{}", reading.stderr);
     let done = ledger.object(&["upgrade", "--backup", &backup, "--expect-head", head]);
     assert_eq!(done["outcome"], "done");
     let verified = ledger.object(&["verify", "--expect-head", head]);

@@ -23,7 +23,7 @@ fn owners_move_budget_change_quotas_and_close_data_sets() {
     );
     ledger.object(&["quota", "other", "ann", "--share", "0.5"]);
     let run = ledger.run(&["quota", "other", "ann", "--share", "1"]);
-    assert!(run.error().contains("is there already"), "{}", run.stderr);
+    assert!(run.error().contains("exists already"), "{}", run.stderr);
     ledger.object(&["quota", "other", "ann", "--share", "1", "--change"]);
     let history = ledger.run(&["history"]).answer().to_owned();
     for part in ["m: 0.5 to other", "ann: 0.75 to spend ", "ann: 1.5 to spend from now on"] {

@@ -11,14 +11,14 @@ fn bad_usage_is_one_line_and_writes_nothing() {
     let dataset = ["dataset", "x", "--adjacency", "replace", "--epsilon"];
     #[rustfmt::skip]
     let cases: [(&[&str], &str); 22] = [
-        (&["init"], "there is a ledger here already"),
+        (&["init"], "the database holds a ledger already"),
         (&["dataset", "x"], "--adjacency <A>"),
         (&["dataset", "x", "--adjacency", "both"], "add-remove, replace"),
         (&[&dataset[..], &["-1", "--delta", "0"]].concat(), "a decimal number from 0"),
         (&[&dataset[..], &["nan", "--delta", "0"]].concat(), "a decimal number from 0"),
         (&[&dataset[..], &["1", "--delta", "1"]].concat(), "delta is 1; legal"),
         (&["dataset", "team", "--adjacency", "replace", "--epsilon", "1", "--delta", "0"],
-            "account \"team\" is there already"),
+            "account \"team\" exists already"),
         (&["open", "x", "--dataset", "census"], "--plan <PLAN>"),
         (&["open", "x", "--dataset", "nope", "--filter", "sums", "--epsilon", "1", "--delta", "0"],
             "there is no data set \"nope\""),

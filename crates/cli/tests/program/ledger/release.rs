@@ -141,7 +141,7 @@ fn a_session_is_debited_once_and_told_about() {
     let run = ledger.run(&["commit", "s", "--response", &answer]);
     assert!(run.error().contains("is a session's; legal: its answers"), "{}", run.stderr);
     let mut library = counterpoint_ledger::Ledger::open(&ledger.url.parse().unwrap()).unwrap();
-    library.begin("team", "s", b"gate", b"a state that nobody is to see: 12345").unwrap();
+    library.begin_session("team", "s", b"gate", b"a state that nobody is to see: 12345").unwrap();
     let new = counterpoint_ledger::NewAnswer {
         ask: "q1",
         question: counterpoint_ledger::Hash::of(b"q1"),
@@ -150,13 +150,13 @@ fn a_session_is_debited_once_and_told_about() {
         state: b"a state that nobody is to see: 67890",
         last: false,
     };
-    library.answer("team", "s", &new).unwrap();
+    library.store_answer("team", "s", &new).unwrap();
     let session = ledger.object(&["session", "team", "s"]);
     assert_eq!((&session["answers"], &session["ended"]), (&json!(["q1"]), &Value::Null));
     assert_eq!(ledger.object(&["pending"])["pending"][0]["answered"], 1);
     assert_eq!(ledger.run(&["response", "s", "--ask", "q1"]).answer(), "below");
     let run = ledger.run(&["response", "s", "--ask", "q2"]);
-    assert!(run.error().contains("\"q2\" is not answered in \"s\""), "{}", run.stderr);
+    assert!(run.error().contains("session \"s\" has no answer to \"q2\""), "{}", run.stderr);
     assert_eq!(ledger.object(&["end", "team", "s"])["outcome"], "done");
     let texts = [
         ledger.run(&["session", "team", "s"]).answer().to_owned(),

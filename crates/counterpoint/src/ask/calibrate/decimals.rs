@@ -1,31 +1,31 @@
-//! Numbers as other readers take them: from their decimal text, exactly.
+//! The numbers of a plan as other readers take them: from their decimal text, exactly.
 //!
-//! Plans are handed on as text. A ledger reads the numbers of a plan as the decimals they are written in and rounds
-//! them to the safe side, so that a double may come back as its neighbour. What is certified here is to hold there, too.
+//! Plans are passed on as text. A ledger reads the numbers of a plan as exact decimals and rounds them to the safe
+//! side, so a double may come back as its neighbour. The certificates of calibration must hold there, too.
 
 use crate::mechanism::{Guarantee, Mechanism, Release, RenyiCurve};
-use crate::quantity::{Delta, Epsilon, Mu, Noise, Order, Rate, Rho, Sensitivity, Share};
+use crate::quantity::{Delta, Epsilon, Gamma, Mu, NoiseScale, Order, Rate, Rho, Sensitivity};
 use counterpoint_numerics::fractions::{self, Ratio};
 use std::cmp::Ordering;
 
-/// The double, or the next one below if a text of it is less than it is.
+/// The double, or the next one below if one of its texts is a smaller number.
 pub(super) fn below(number: f64) -> f64 {
     if texts(number).contains(&Some(Ordering::Less)) { number.next_down() } else { number }
 }
 
-/// The double, or the next one above if a text of it is more than it is.
+/// The double, or the next one above if one of its texts is a larger number.
 fn above(number: f64) -> f64 {
     if texts(number).contains(&Some(Ordering::Greater)) { number.next_up() } else { number }
 }
 
-/// How the shortest text that is read as a double, and its 17 digits, compare with it.
+/// Compares the shortest text that is read as the double, and its 17 digits, with the double.
 fn texts(number: f64) -> [Option<Ordering>; 2] {
-    let itself = fractions::of_double(number);
+    let itself = fractions::from_double(number);
     [format!("{number:e}"), format!("{number:.16e}")]
         .map(|text| decimal(&text).map(|decimal| decimal.cmp(&itself)))
 }
 
-/// A decimal number with an exponent, exactly.
+/// The exact value of a decimal number with an exponent.
 fn decimal(text: &str) -> Option<Ratio> {
     let (mantissa, exponent) = text.split_once('e')?;
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -36,17 +36,17 @@ fn decimal(text: &str) -> Option<Ratio> {
     Some(if places < 0 { Ratio::from(digits) / power } else { Ratio::from(digits) * power })
 }
 
-/// The release as a ledger may read it: what costs rounded up, noise rounded down. (Lists of probabilities, where a unit in
-/// the last place goes to what shows most, are left as they are.)
-pub(super) fn rounded(release: &Release) -> Release {
-    let mechanism = dearer(&release.mechanism).unwrap_or_else(|| release.mechanism.clone());
+/// The release as a ledger may read it: costs rounded up, noise rounded down. (Lists of probabilities, where a unit in
+/// the last place goes to the outcome that reveals most, are left unchanged.)
+pub(super) fn rounded_to_cost_more(release: &Release) -> Release {
+    let mechanism = costlier(&release.mechanism).unwrap_or_else(|| release.mechanism.clone());
     let rate = release.rate.map(|rate| Rate::new(above(rate.get()).min(1.0)).unwrap_or(rate));
     Release { mechanism, rate, ..release.clone() }
 }
 
-/// `None` where nothing is rounded, or rounding leaves the legal range.
-fn dearer(mechanism: &Mechanism) -> Option<Mechanism> {
-    let noise = |noise: Noise| Noise::new(below(noise.get())).ok();
+/// The mechanism with costs rounded up; `None` if nothing is rounded, or rounding leaves the legal range.
+fn costlier(mechanism: &Mechanism) -> Option<Mechanism> {
+    let noise = |noise: NoiseScale| NoiseScale::new(below(noise.get())).ok();
     let moved = |by: Sensitivity| Sensitivity::new(above(by.get())).ok();
     let leak = |delta: Delta| Delta::new(above(delta.get())).ok();
     let more = |epsilon: Epsilon| Epsilon::new(above(epsilon.get())).ok();
@@ -85,9 +85,9 @@ fn dearer(mechanism: &Mechanism) -> Option<Mechanism> {
         }
         Mechanism::Exponential { epsilon } => Mechanism::Exponential { epsilon: more(*epsilon)? },
         Mechanism::Staircase { epsilon, gamma } => {
-            let half = |gamma: Share| match gamma.get() {
-                low if low < 0.5 => Share::new(above(low)).ok(),
-                high => Share::new(below(high)).ok(),
+            let half = |gamma: Gamma| match gamma.get() {
+                low if low < 0.5 => Gamma::new(above(low)).ok(),
+                high => Gamma::new(below(high)).ok(),
             };
             let gamma = gamma.map_or(Some(None), |gamma| half(gamma).map(Some))?;
             Mechanism::Staircase { epsilon: more(*epsilon)?, gamma }

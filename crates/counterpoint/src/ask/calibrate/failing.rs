@@ -1,18 +1,18 @@
-//! The nearest value that provably does not meet the target.
+//! Searches the nearest value that provably does not meet the target.
 //!
-//! Neighbouring doubles are mostly closer than any bracket can tell apart: then the truth is between
-//! the value that meets the target and one that is proved to fail, a little further on.
+//! Neighbouring doubles are mostly closer than any bracket can distinguish. Then the exact boundary lies between the
+//! value that meets the target and a value, a little further on, that is proved to fail.
 
 use super::trial::{Trial, Trials};
 use super::{CalibrateError, Unknown, between};
 
-/// Doublings of the distance, from the width of the bracket on, before the search is given up.
+/// The number of doublings of the distance, starting at the width of the bracket, before the search gives up.
 const DOUBLINGS: u32 = 40;
-/// Halvings between the last value that could not be told and the first that fails.
+/// The number of halvings between the last undecided value and the first that fails.
 const HALVINGS: u32 = 4;
 
-/// A value at least as unsafe as `beyond` whose cost's lower end is above the target; `None` if there is
-/// none in the legal range, or none is found.
+/// A value at least as unsafe as `beyond` whose cost's lower end is above the target; `None` if none is found in the
+/// legal range.
 pub(super) fn nearest(
     trials: &mut Trials<'_>,
     beyond: &Trial,
@@ -52,7 +52,7 @@ fn further(
     }
 }
 
-/// The same, a few halvings nearer.
+/// Moves the failing trial nearer to the undecided one by a few halvings.
 fn nearer(
     trials: &mut Trials<'_>,
     mut open: Trial,

@@ -1,48 +1,47 @@
-//! What the plan costs at one value.
+//! The cost of a plan at one value of the unknown.
 
 use super::{CalibrateError, Search, Unknown, decimals};
 use crate::ask::{Answer, AskError, Options};
+use crate::citation::Theorem;
 use crate::composition::leak::{self, Remainder};
 use crate::composition::{Plan, PlanError};
 use crate::loss::LossError;
 use crate::mechanism::Release;
 use crate::methods::Route;
-use crate::quantity::{Delta, Epsilon, OutOfRange, Tolerance};
-use crate::source::Theorem;
+use crate::quantity::{Delta, Epsilon, OutOfRangeError, Tolerance};
 use counterpoint_numerics::Bracket;
 
-/// Good enough to tell values that are far from the target.
+/// The tolerance for values that are far from the target.
 const COARSE: f64 = 1e-3;
-/// What the last values are told apart by, where the plan allows it.
+/// The tolerance for the last values, where the plan allows it.
 const FINE: f64 = 1e-9;
-/// What counts that fine answers leave open are told apart by.
+/// The tolerance for counts that fine answers leave undecided.
 const FINEST: f64 = 1e-13;
 
-/// A value that was tried.
+/// A value that was tried, and its cost.
 #[derive(Clone, Debug)]
 pub(super) struct Trial {
     pub(super) value: f64,
     pub(super) cost: Answer,
-    /// Whether the cost's upper end is within the target.
+    /// True if the cost's upper end is within the target.
     pub(super) passes: bool,
-    /// How far above the target the cost is: ln(cost / target); not finite if one is zero
-    /// or infinite.
+    /// ln(cost / target); not finite if the cost or the target is zero or infinite.
     pub(super) excess: f64,
-    /// Why there is no finite cost.
+    /// The error if there is no finite cost.
     pub(super) infinite: Option<AskError>,
 }
 
-/// Asks what the plan costs at one value after another.
+/// Computes the plan's cost at one value after another.
 pub(super) struct Trials<'a> {
     pub(super) search: &'a Search<'a>,
-    /// Which releases vary, and how many times the value each takes.
+    /// The indices of the releases that vary, and the multiple of the value that each takes.
     pub(super) varying: Vec<(usize, f64)>,
     target: f64,
     delta: Delta,
-    /// Whether trials are certificates, as every other command gives them.
+    /// True if trials use the certificates that every other command gives.
     certifying: bool,
     options: &'a Options<'a>,
-    /// From coarse to fine, and which of them is in use.
+    /// The tolerances from coarse to fine; `level` is the index of the one in use.
     tolerances: Vec<Tolerance>,
     level: usize,
 }
@@ -60,13 +59,13 @@ impl<'a> Trials<'a> {
     }
 
     /// The releases with the value filled in.
-    pub(super) fn filled(&self, value: f64) -> Result<Vec<Release>, PlanError> {
+    pub(super) fn releases_with(&self, value: f64) -> Result<Vec<Release>, PlanError> {
         let mut releases = self.search.releases.to_vec();
         for &(index, times) in &self.varying {
             if let Some(release) = releases.get_mut(index) {
                 let value = self.search.unknown.times(value, times);
                 self.search.unknown.fill(release, value).map_err(|error| {
-                    let OutOfRange { quantity: what, value, legal } = error;
+                    let OutOfRangeError { quantity: what, value, legal } = error;
                     PlanError::Release { index, error: LossError::Range { what, value, legal } }
                 })?;
             }
@@ -76,11 +75,11 @@ impl<'a> Trials<'a> {
 
     /// The plan at a value.
     pub(super) fn plan(&self, value: f64) -> Result<Plan, PlanError> {
-        Plan::with(self.filled(value)?, self.search.adjacency, self.search.group)
+        Plan::for_neighbours(self.releases_with(value)?, self.search.adjacency, self.search.group)
     }
 
-    /// The cost, as finely as it takes to tell it from the target. What was too coarse once
-    /// is not tried again: the search comes nearer and nearer.
+    /// The cost, as fine as needed to compare it with the target. A tolerance that was too coarse once is not tried
+    /// again, because the search comes nearer and nearer.
     pub(super) fn ask(&mut self, plan: &Plan, value: f64) -> Result<Trial, CalibrateError> {
         if self.certifying {
             return self.certificate(plan, value);
@@ -91,7 +90,7 @@ impl<'a> Trials<'a> {
             match self.cost(plan, tolerance) {
                 Ok(cost) => {
                     let trial = self.trial(value, cost);
-                    match self.finer(&trial) {
+                    match self.finer_level(&trial) {
                         Some(level) => self.level = level,
                         None => return Ok(trial),
                     }
@@ -99,14 +98,14 @@ impl<'a> Trials<'a> {
                 Err(error @ (AskError::BelowLeak { .. } | AskError::Unbounded { .. })) => {
                     return Ok(self.infinite(plan, value, error));
                 }
-                // Finer than the caller asked for, and too fine for this plan.
+                // Finer than the caller requested, and too fine for this plan.
                 Err(AskError::ToleranceNotMet { .. })
                     if tolerance.get() < self.options.tolerance.get() =>
                 {
                     self.tolerances.truncate(self.level);
                     self.level = self.level.saturating_sub(1);
                 }
-                // The best there is, then.
+                // The best available answer.
                 Err(AskError::ToleranceNotMet { .. }) if !self.options.tolerance.is_promise() => {
                     let cost = plan.epsilon(self.delta, self.options)?;
                     return Ok(self.trial(value, cost));
@@ -116,14 +115,14 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Whether a value provably does not meet the target.
+    /// True if a value provably does not meet the target.
     pub(super) fn fails(&self, trial: &Trial) -> bool {
         trial.cost.bracket.lower > self.target
     }
 
-    /// The next tolerance to try, if the trial's bracket leaves open which side it is on, or
-    /// is too wide to interpolate from.
-    fn finer(&self, trial: &Trial) -> Option<usize> {
+    /// The next tolerance to try, if the trial's bracket does not decide on which side of the target it is, or is too
+    /// wide to interpolate from.
+    fn finer_level(&self, trial: &Trial) -> Option<usize> {
         let Bracket { lower, upper } = trial.cost.bracket;
         let width = trial.cost.bracket.relative_width();
         let decided = upper <= self.target || self.target < lower;
@@ -135,15 +134,16 @@ impl<'a> Trials<'a> {
         (self.level + 1..self.tolerances.len()).find(narrower)
     }
 
-    /// From here on trials are certificates.
+    /// Makes all further trials certificates.
     pub(super) fn certify(&mut self) {
         self.certifying = true;
     }
 
-    /// What [`Plan::epsilon`] itself says to the caller's options: the cost that is reported. It passes if that is within
-    /// the target, and what others would say of the plan is, too: to the default options, and of its numbers as decimals.
+    /// A trial with the cost that is reported: the answer of [`Plan::epsilon`] to the caller's options. It passes if
+    /// that cost is within the target, and so are the costs under the default options and with the plan's numbers read
+    /// as decimals.
     fn certificate(&self, plan: &Plan, value: f64) -> Result<Trial, CalibrateError> {
-        self.options.watch.at(0.0).map_err(AskError::from)?;
+        self.options.watch.check(0.0).map_err(AskError::from)?;
         let cost = match plan.epsilon(self.delta, self.options) {
             Err(error @ (AskError::BelowLeak { .. } | AskError::Unbounded { .. })) => {
                 return Ok(self.infinite(plan, value, error));
@@ -152,13 +152,13 @@ impl<'a> Trials<'a> {
         };
         let own = self.trial(value, cost);
         match own.passes {
-            true => Ok(self.as_others_say(own, plan)?),
+            true => Ok(self.with_other_readings(own, plan)?),
             false => Ok(own),
         }
     }
 
-    /// The same trial; one that does not pass, with the larger upper end, if others would say that it does not.
-    fn as_others_say(&self, own: Trial, plan: &Plan) -> Result<Trial, CalibrateError> {
+    /// The trial, or a copy with the larger upper end that does not pass, if another reading of the plan does not pass.
+    fn with_other_readings(&self, own: Trial, plan: &Plan) -> Result<Trial, CalibrateError> {
         let options = Options { watch: self.options.watch, ..Options::default() };
         let target = decimals::below(self.target);
         let mut upper = own.cost.bracket.upper;
@@ -170,7 +170,7 @@ impl<'a> Trials<'a> {
             && upper <= target
         {
             upper = match plan.epsilon(delta, &options) {
-                // Where no value has a finite cost in decimals, that is no reason against this one.
+                // If no value has a finite cost in decimals, that is no reason against this one.
                 Err(AskError::BelowLeak { .. } | AskError::Unbounded { .. }) => {
                     if self.leaks_all(delta) { upper } else { f64::INFINITY }
                 }
@@ -184,7 +184,7 @@ impl<'a> Trials<'a> {
         Ok(self.trial(own.value, Answer { bracket, ..own.cost }))
     }
 
-    /// Whether nothing of delta is left, in decimals, at the value that leaks least.
+    /// True if the leaks use up all of delta, in decimals, even at the value that leaks least.
     fn leaks_all(&self, delta: Delta) -> bool {
         let (safest, _) = self.search.unknown.range();
         self.in_decimals(safest).is_ok_and(|plan| {
@@ -195,16 +195,16 @@ impl<'a> Trials<'a> {
         })
     }
 
-    /// The plan at a value, with its numbers as their decimal texts, rounded to the safe side.
+    /// The plan at a value, with its numbers read from their decimal texts and rounded to the safe side.
     fn in_decimals(&self, value: f64) -> Result<Plan, PlanError> {
-        let releases = self.filled(value)?;
-        let releases = releases.iter().map(decimals::rounded);
-        Plan::with(releases, self.search.adjacency, self.search.group)
+        let releases = self.releases_with(value)?;
+        let releases = releases.iter().map(decimals::rounded_to_cost_more);
+        Plan::for_neighbours(releases, self.search.adjacency, self.search.group)
     }
 
     fn cost(&self, plan: &Plan, tolerance: Tolerance) -> Result<Answer, AskError> {
-        self.options.watch.at(0.0)?;
-        plan.epsilon_or_refusal(self.delta, &Options { tolerance, ..*self.options })
+        self.options.watch.check(0.0)?;
+        plan.epsilon_within_tolerance(self.delta, &Options { tolerance, ..*self.options })
     }
 
     fn trial(&self, value: f64, cost: Answer) -> Trial {
@@ -213,11 +213,11 @@ impl<'a> Trials<'a> {
         Trial { value, cost, passes, excess, infinite: None }
     }
 
-    /// No finite epsilon does: for certain if what the releases leak at least leaves no room.
+    /// A trial without a finite epsilon. Its lower end is infinite if even the lower bounds on the leaks leave no room.
     fn infinite(&self, plan: &Plan, value: f64, error: AskError) -> Trial {
         let unbounded = matches!(error, AskError::Unbounded { .. });
         let certain = plan.compositions.iter().any(|whole| {
-            match leak::remainder(&whole.at_least().leaks.below, self.delta.get()) {
+            match leak::remainder(&whole.lower_composition().leaks.below, self.delta.get()) {
                 Remainder::Negative => true,
                 Remainder::Zero => unbounded,
                 Remainder::Positive(_) => false,
@@ -230,8 +230,8 @@ impl<'a> Trials<'a> {
     }
 }
 
-/// Ever finer ones: far from the target a coarse answer will do. Counts are far enough apart
-/// for the finest to tell on which side of the target each is.
+/// Tolerances from coarse to fine: far from the target a coarse answer is enough. Counts are far enough apart for the
+/// finest one to decide on which side of the target each is.
 fn tolerances(asked: Tolerance, unknown: Unknown) -> Vec<Tolerance> {
     let finest = if unknown == Unknown::Count { FINEST } else { FINE };
     let mut list = vec![asked.get().max(COARSE), asked.get(), asked.get().min(FINE)];

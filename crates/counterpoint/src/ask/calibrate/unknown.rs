@@ -1,12 +1,11 @@
-//! Which releases have an unknown, how they take a value for it, and in which direction it
-//! grows unsafe.
+//! Defines which releases have an unknown, how it is set, and in which direction it becomes unsafe.
 
 use super::{CalibrateError, Search, Unknown};
 use crate::mechanism::{Mechanism, Release};
-use crate::quantity::{Count, Epsilon, Noise, OutOfRange};
+use crate::quantity::{Count, Epsilon, NoiseScale, OutOfRangeError};
 
 impl Unknown {
-    /// The name users know it by.
+    /// The name of the unknown for users.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -30,7 +29,7 @@ impl Unknown {
         }
     }
 
-    /// The safest and the least safe value, an epsilon of zero aside.
+    /// The safest and the least safe value, except for an epsilon of zero.
     pub(super) fn range(self) -> (f64, f64) {
         match self {
             Self::Sigma | Self::Scale => (1e100, 1e-100),
@@ -39,7 +38,7 @@ impl Unknown {
         }
     }
 
-    /// What a release has now; `None` if it does not have it.
+    /// The present value of a release; `None` if the release does not have the unknown.
     #[must_use]
     pub fn value(self, release: &Release) -> Option<f64> {
         match (self, &release.mechanism) {
@@ -74,7 +73,7 @@ impl Unknown {
         }
     }
 
-    /// The value of a release that takes so many times another's. Counts are whole, rounded down, and at least 1.
+    /// A multiple of a value. Counts are whole, rounded down, and at least 1.
     pub(super) fn times(self, value: f64, times: f64) -> f64 {
         match self {
             Self::Count => (value * times).floor().max(1.0),
@@ -82,21 +81,21 @@ impl Unknown {
         }
     }
 
-    /// Sets what is to be found where nothing is known of it: noise as large as what it hides, so that releases that
-    /// keep their ratios hide a person equally well; one elsewhere.
+    /// Sets a default value where none is given: noise as large as the sensitivity, so that releases that keep their
+    /// ratios protect a person equally well; otherwise one.
     ///
     /// # Errors
-    /// [`OutOfRange`] if the sensitivity is no legal noise.
-    pub fn clear(self, release: &mut Release) -> Result<(), OutOfRange> {
+    /// [`OutOfRangeError`] if the sensitivity is not legal as noise.
+    pub fn fill_default(self, release: &mut Release) -> Result<(), OutOfRangeError> {
         let value = match self {
-            Self::Sigma | Self::Scale => moved(&release.mechanism),
+            Self::Sigma | Self::Scale => sensitivity_of(&release.mechanism),
             Self::Epsilon | Self::Count => 1.0,
         };
         self.fill(release, value)
     }
 
-    /// Fills a value in; does nothing to a release that does not have it.
-    pub(super) fn fill(self, release: &mut Release, value: f64) -> Result<(), OutOfRange> {
+    /// Sets a value; does nothing to a release that does not have the unknown.
+    pub(super) fn fill(self, release: &mut Release, value: f64) -> Result<(), OutOfRangeError> {
         match (self, &mut release.mechanism) {
             (Self::Count, _) => release.count = Count::new(value as u64)?,
             (
@@ -112,7 +111,7 @@ impl Unknown {
             | (
                 Self::Scale,
                 Mechanism::Laplace { scale: noise, .. } | Mechanism::Geometric { scale: noise, .. },
-            ) => *noise = Noise::new(value)?,
+            ) => *noise = NoiseScale::new(value)?,
             (Self::Epsilon, Mechanism::ApproxDp(guarantee)) => {
                 guarantee.epsilon = Epsilon::new(value)?;
             }
@@ -129,7 +128,7 @@ impl Unknown {
             ) => {
                 let (larger, smaller) =
                     if threshold < queries { (queries, threshold) } else { (threshold, queries) };
-                (*larger, *smaller) = split(larger.get(), smaller.get(), value)?;
+                (*larger, *smaller) = split_total(larger.get(), smaller.get(), value)?;
             }
             _ => {}
         }
@@ -137,8 +136,8 @@ impl Unknown {
     }
 }
 
-/// How far one person can move what noise is added to; one where that is not said.
-fn moved(mechanism: &Mechanism) -> f64 {
+/// The sensitivity of a mechanism; one where it states none.
+fn sensitivity_of(mechanism: &Mechanism) -> f64 {
     match mechanism {
         Mechanism::Laplace { sensitivity, .. }
         | Mechanism::Gaussian { sensitivity, .. }
@@ -155,16 +154,20 @@ fn moved(mechanism: &Mechanism) -> f64 {
     }
 }
 
-/// A total in the proportion of two parts, equal ones if both are zero. The larger is at
-/// least half, so the difference is exact and the parts sum to the total.
-fn split(larger: f64, smaller: f64, total: f64) -> Result<(Epsilon, Epsilon), OutOfRange> {
+/// Splits a total in the proportion of two parts, equally if both are zero. The larger is at least half, so the
+/// difference is exact and the parts sum to the total.
+fn split_total(
+    larger: f64,
+    smaller: f64,
+    total: f64,
+) -> Result<(Epsilon, Epsilon), OutOfRangeError> {
     let sum = larger + smaller;
     let share = if sum > 0.0 { larger / sum } else { 0.5 };
     let part = total * share.clamp(0.5, 1.0);
     Ok((Epsilon::new(part)?, Epsilon::new(total - part)?))
 }
 
-/// The releases that vary, each with its present value as a multiple of that of the first which has one above zero.
+/// The releases that vary, each with its present value as a multiple of the first positive one.
 pub(super) fn varying(search: &Search<'_>) -> Result<Vec<(usize, f64)>, CalibrateError> {
     let (unknown, legal) = (search.unknown.name(), search.unknown.legal());
     let present =

@@ -1,19 +1,19 @@
-//! Gaussians whose shift is drawn at random.
+//! The law of Gaussians with a random shift.
 
 mod density;
 
-use super::cells::{Cut, Point, Side};
+use super::cells::{CellAtom, CellFineness, Domination};
 use super::sampled::{
     Excess, FIRST_ORDER, LN_RATIO, ROUNDING, inner_loss, magnitude, power, trapezoid,
 };
-use super::{Direction, Law, LeftOut};
-use crate::ends::ROUNDED_UP;
+use super::{Direction, Law, OmittedMass};
+use crate::delta_bounds::ROUNDED_UP;
 use counterpoint_numerics::{Dd, STEP, Wide};
 
-/// The pair of a mixture of N(mu, 1), the mu and their probabilities being those of `shifts`, and N(0, 1).
+/// The pair of N(0, 1) and a mixture of N(mu, 1), where the mus and their probabilities are those of `shifts`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Mixture {
-    /// Those above zero, rising.
+    /// The shifts above zero, rising.
     pub(crate) shifts: Vec<Shift>,
     /// The probability of no shift.
     pub(crate) rest: Dd,
@@ -43,17 +43,17 @@ impl Law for Mixture {
         false
     }
 
-    fn left_out(&self) -> LeftOut {
-        LeftOut::NOTHING
+    fn omitted_mass(&self) -> OmittedMass {
+        OmittedMass::NOTHING
     }
 
-    fn numbers(&self) -> Vec<f64> {
+    fn parameters(&self) -> Vec<f64> {
         let of = |shift: &Shift| [shift.mu.hi, shift.mu.lo, shift.weight.hi, shift.weight.lo];
         let shifts = self.shifts.iter().flat_map(of);
         [self.rest.hi, self.rest.lo].into_iter().chain(shifts).collect()
     }
 
-    fn top(&self) -> Option<(Dd, Dd)> {
+    fn largest_loss(&self) -> Option<(Dd, Dd)> {
         let is_bounded = self.direction == Direction::Add && self.rest.is_positive();
         is_bounded.then(|| (-self.rest.ln(), Dd::ZERO))
     }
@@ -73,31 +73,31 @@ impl Law for Mixture {
 
     fn points(
         &self,
-        side: Side,
-        cut: Option<&Cut<'_>>,
-        sink: &mut dyn FnMut(Point),
+        side: Domination,
+        cut: Option<&CellFineness<'_>>,
+        sink: &mut dyn FnMut(CellAtom),
     ) -> Option<Wide> {
         density::cells(self, side, cut, sink)
     }
 }
 
-// Its cumulant: as for a sampled Gaussian, with r = w_0 + sum of w_j e^(y_j), y_j = mu_j x - mu_j^2/2. On the line Im x = b the
-// summands turn by mu_j b, all within half a turn of each other while b is below pi over the largest mu: |r| does not
-// grow, and falls at most to r cos(b mu / 2). From one point to the next r grows at most by e^(mu h). So the rule
-// and its bounds are those of one shift, the largest.
+// The cumulant is computed as for a sampled Gaussian, with r = w_0 + sum of w_j e^(y_j), y_j = mu_j x - mu_j^2/2. On
+// the line Im x = b the summands turn by mu_j b, all within half a turn of each other while b is below pi over the
+// largest mu: |r| does not grow, and falls at most to r cos(b mu / 2). From one point to the next r grows at most by
+// e^(mu h). So the rule and its bounds are those of one shift, the largest.
 
-/// A summand w (e^y - 1): a weight, a function and a product, good to 2^-94 each; and for each an addition.
+/// The allowance for a summand w (e^y - 1): a weight, a function and a product, good to 2^-94 each; and for each an addition.
 const SUMMAND: f64 = 16.0 * STEP;
 
 /// r - 1, its error, a bound on its summands' sizes, and r.
-struct Ratio {
+struct MixtureRatio {
     change: Wide,
     error: Wide,
     size: Wide,
     whole: Wide,
 }
 
-fn ratio(mixture: &Mixture, x: f64) -> Ratio {
+fn ratio(mixture: &Mixture, x: f64) -> MixtureRatio {
     let (mut change, mut error, mut size) = (Wide::ZERO, Wide::ZERO, Wide::ZERO);
     let mut whole = Wide::from(mixture.rest);
     for shift in &mixture.shifts {
@@ -111,15 +111,15 @@ fn ratio(mixture: &Mixture, x: f64) -> Ratio {
         whole = whole + tilted;
     }
     let rounding = SUMMAND + STEP * mixture.shifts.len() as f64;
-    Ratio { change, error: error + size * Wide::from(rounding), size, whole }
+    MixtureRatio { change, error: error + size * Wide::from(rounding), size, whole }
 }
 
 fn excess(mixture: &Mixture, power: Dd, x: f64) -> Excess {
-    let Ratio { change, error: off, size, whole } = ratio(mixture, x);
+    let MixtureRatio { change, error: off, size, whole } = ratio(mixture, x);
     let steep = power.hi.abs();
     let middling = change > Wide::from(-0.5) && change < Wide::from(1e100);
     let ln = if middling { change.to_dd().ln_1p() } else { whole.ln() };
-    // r is a sum of positive terms, as good as its change is relative to the sizes.
+    // The error of r, a sum of positive terms, relative to r.
     let relative = (off * whole.recip()).estimate();
     let ln_error =
         FIRST_ORDER * relative + LN_RATIO * (ln.hi.abs() + if middling { 0.0 } else { 1.0 });
@@ -147,7 +147,7 @@ mod tests {
         Mixture { shifts: shifts.collect(), rest, direction }
     }
 
-    /// With one shift it is a sampled Gaussian.
+    /// A mixture with one shift is a sampled Gaussian.
     #[test]
     fn one_shift() {
         for direction in [Direction::Remove, Direction::Add] {
@@ -166,7 +166,7 @@ mod tests {
         }
     }
 
-    /// Whole orders by the multinomial theorem: the square and the cube of r, term by term.
+    /// Computes whole orders by the multinomial theorem: the square and the cube of r, term by term.
     #[test]
     fn whole_orders() {
         for list in [&[(0.5, 0.25), (1.5, 0.125), (3.0, 0.0625)][..], &[(1.0, 0.5), (2.0, 0.5)]] {

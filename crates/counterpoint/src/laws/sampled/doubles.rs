@@ -1,52 +1,52 @@
-//! Cumulants of Laplace noise and ranges on a sample, in plain doubles: what is needed many times.
+//! Cumulants of Laplace noise and ranges on a sample, in plain doubles, for callers that need many of them.
 //!
-//! With r = 1 - q + q e^y and p as in [`super::precise`], r^p is largest at one end of the losses: at eps
-//! if p > 0, at -eps if p < 0. From there, panels as wide as r^p allows: ever so many orders take about as
-//! many of them. The rule's error is that of [`super::precise`], for fewer nodes.
+//! With r = 1 - q + q e^y and p as in [`super::precise`], r^p is largest at one end of the losses: at eps if p > 0, at
+//! -eps if p < 0. From that end on the integral is divided into panels, as wide as r^p allows, so that large orders
+//! take about as many panels as small ones. The rule's error is that of [`super::precise`], for fewer nodes.
 
 use super::precise::power;
-use crate::ends::ROUNDED_UP;
+use crate::delta_bounds::ROUNDED_UP;
 use crate::laws::Direction;
 use crate::laws::{LEAST, MOST};
 use counterpoint_numerics::{Dd, STEP, UNIT, exp, expm1_rounded, ln_1p_rounded, ln_rounded};
 
-/// Beyond this the exponentials' arguments carry too much.
+/// Above this epsilon the rounding of the exponentials' arguments is too large.
 const MOST_EPSILON: f64 = 20.0;
-/// Up to here r^p - 1 - p (r - 1) is summed, beyond r^p alone.
+/// Up to this p ln r, r^p - 1 - p (r - 1) is summed; above, r^p alone.
 const SMALL: f64 = 3.0;
-/// A panel's half-width is at most this, and this over |p| times the share of e^y in r.
+/// A panel's half-width is at most the first constant, and at most the second over |p| times the share of e^y in r.
 const WIDEST: f64 = 0.25;
 const GROWTH: f64 = 2.0;
 
-// What the certificate allows for, in units of u unless said otherwise; each rounded up generously.
+// The allowances of the certificate, in units of u unless stated otherwise; each rounded up generously.
 
-/// Of e^x - 1 - x and of p (ln r - (r - 1)): their own 140, and four times what their arguments carry.
+/// The allowance for e^x - 1 - x and p (ln r - (r - 1)): their own 140, and four times the error of their arguments.
 const EXCESS: f64 = 256.0;
-/// A node's place, 6 eps, times r's derivative times that of the excess, p (p - 1) ln r times at most
-/// e^SMALL / min(1, r).
+/// The allowance for a node's place: 6 eps, times r's derivative times that of the excess, p (p - 1) ln r times at most e^SMALL /
+/// min(1, r).
 const PLACE: f64 = 160.0;
-/// A weight: the rule's, the half-width, the density and its exponent, the factor; an atom's mass.
+/// The allowance for a weight: the rule's weight, the half-width, the density and its exponent, the factor; or an atom's mass.
 const WEIGHT: f64 = 128.0;
-/// Relative, of an exponent p ln(r/r'): e^eps carries 22, r/r' 50, its logarithm half as much again, the node's
-/// place up to 41 times 4.
+/// The relative error of an exponent p ln(r/r'): 22 for e^eps, 50 for r/r', half as much again for its logarithm, and
+/// up to 41 times 4 for the node's place.
 const EXPONENT: f64 = 512.0;
-/// ln r at the end, relative: as in [`super::precise`].
+/// The relative error of ln r at the end, as in [`super::precise`].
 const LN_RATIO: f64 = 64.0 * STEP;
-/// A logarithm: absolute, and relative.
+/// The absolute and the relative error of a logarithm.
 const LOGARITHM: f64 = 32.0;
 /// |ln(1 + x)| is at most 1.39 |x| for |x| <= 1/2.
 const BEND: f64 = 1.5;
 /// 8^(-2n) for n + 1 = 16 nodes, times 64/15 / (1 - 1/64), which is below 4.34: see [`super::precise`].
 const TRUNCATED: f64 = 5.0 * 8.077_935_669_463_161e-28;
-/// The ellipse's half-axes over c: along the panel, and half of the one across, from above.
+/// Upper bounds on the ellipse's half-axes over c: the one along the panel, and half of the one across.
 const ALONG: f64 = 4.07;
 const HALF_ACROSS: f64 = 1.97;
 /// -ln(1 - x)/2 is at most 0.7 x for x <= 1/2.
 const FALL: f64 = 0.7;
-/// |p (p-1)|/2 times 4, and how near to one r has to be: as in [`super::precise`].
+/// |p (p-1)|/2 times 4, and the required closeness of r to one: as in [`super::precise`].
 const FLAT: f64 = 2.04;
 const NEAR: f64 = 0.99;
-/// What is left of an integral is not summed if it is less than this of the rest.
+/// The rest of an integral is not summed if it is less than this share of the sum.
 const NOTHING_LEFT: f64 = 1e-18;
 
 /// Half of the Gauss-Legendre rule with 16 points on [-1, 1], which is symmetric: nodes and weights.
@@ -61,22 +61,22 @@ const RULE: [(f64, f64); 8] = [
     (0.09501250983763744, 0.1894506104550685),
 ];
 
-/// The inner loss under Q: a density `factor e^(-(y + eps)/2)` between -eps and eps, and `atom` times one at
-/// -eps and e^-eps at eps.
-struct Law {
+/// The inner loss under Q: a density `factor e^(-(y + eps)/2)` between -eps and eps, and atoms of `atom` at -eps and
+/// `atom e^-eps` at eps.
+struct InnerLaw {
     epsilon: f64,
     factor: f64,
     atom: f64,
 }
 
-/// K(t) of Laplace noise on a sample and a bound on its absolute error; `None` where doubles will not do.
+/// Returns K(t) of Laplace noise on a sample and a bound on its absolute error; `None` where doubles do not suffice.
 pub(crate) fn laplace(rate: f64, epsilon: Dd, direction: Direction, t: f64) -> Option<(Dd, f64)> {
-    cumulant(rate, epsilon, direction, t, |epsilon| Law { epsilon, factor: 0.25, atom: 0.5 })
+    cumulant(rate, epsilon, direction, t, |epsilon| InnerLaw { epsilon, factor: 0.25, atom: 0.5 })
 }
 
-/// The same of a range on a sample.
+/// Returns K(t) of a range on a sample and a bound on its absolute error; `None` where doubles do not suffice.
 pub(crate) fn range(rate: f64, epsilon: Dd, direction: Direction, t: f64) -> Option<(Dd, f64)> {
-    let law = |epsilon: f64| Law { epsilon, factor: -0.5 / expm1(-epsilon), atom: 0.0 };
+    let law = |epsilon: f64| InnerLaw { epsilon, factor: -0.5 / expm1(-epsilon), atom: 0.0 };
     cumulant(rate, epsilon, direction, t, law)
 }
 
@@ -85,54 +85,54 @@ fn cumulant(
     epsilon: Dd,
     direction: Direction,
     t: f64,
-    law: impl Fn(f64) -> Law,
+    law: impl Fn(f64) -> InnerLaw,
 ) -> Option<(Dd, f64)> {
     let legal = rate > 1e-30 && (1e-30..MOST_EPSILON).contains(&epsilon.hi);
     if !legal || !(LEAST..=MOST).contains(&t) {
         return None;
     }
-    let end = End::new(rate, epsilon, power(direction, t), law(epsilon.hi));
+    let end = HeavyEnd::new(rate, epsilon, power(direction, t), law(epsilon.hi));
     let found = if end.height.hi < SMALL { end.small() } else { end.large() };
     found.filter(|(value, error)| value.hi.is_finite() && error.is_finite())
 }
 
-/// e^x - 1 to 6 u.
+/// Returns e^x - 1, good to 6 u.
 fn expm1(x: f64) -> f64 {
     expm1_rounded(Dd::from(x))
 }
 
-/// The end of the losses where r^p is largest, and what the integral is of.
-struct End {
+/// The end of the losses where r^p is largest, and the integrand.
+struct HeavyEnd {
     rate: f64,
-    law: Law,
+    law: InnerLaw,
     power: f64,
     /// p ln r at the end.
     height: Dd,
     height_error: f64,
-    /// The share of e^y in r at the end, and that of the rest.
+    /// The share of e^y in r at the end, and the remaining share.
     share: f64,
     others: f64,
 }
 
-impl End {
-    fn new(rate: f64, epsilon: Dd, power: Dd, law: Law) -> Self {
+impl HeavyEnd {
+    fn new(rate: f64, epsilon: Dd, power: Dd, law: InnerLaw) -> Self {
         let place = if power.is_positive() { epsilon } else { -epsilon };
         let ln = (place.expm1() * rate).ln_1p();
         let own = rate * exp(place.hi);
         let rest = Dd::sum(1.0, -rate).hi;
         let (share, others) = (own / (own + rest), rest / (own + rest));
-        // Where r is small, what r - 1 carries is as much more of it.
+        // Where r is small, the error of r - 1 is larger relative to r.
         let carried = ln.hi.abs() + 1.0 / (own + rest).min(1.0);
         let height_error = LN_RATIO * power.hi.abs() * carried;
         Self { rate, law, power: power.hi, height: power * ln, height_error, share, others }
     }
 
-    /// Towards the other end losses fall or rise.
+    /// The sign of the change of the loss towards the other end.
     fn sign(&self) -> f64 {
         if self.power > 0.0 { -1.0 } else { 1.0 }
     }
 
-    /// ln(r/r') at a distance from the end, where r is r'.
+    /// Returns ln(r/r') at a distance from the end, where r is r'.
     fn ln_ratio(&self, distance: f64) -> f64 {
         let change = self.share * expm1(self.sign() * distance);
         if change < -0.5 {
@@ -141,30 +141,30 @@ impl End {
         ln_1p_rounded(change)
     }
 
-    /// The density at a distance.
+    /// Returns the density at a distance from the end.
     fn density(&self, distance: f64) -> f64 {
         let exponent =
             if self.power > 0.0 { 0.5 * distance - self.law.epsilon } else { -0.5 * distance };
         self.law.factor * exp(exponent)
     }
 
-    /// The atoms: distances and masses.
+    /// Returns the atoms: their distances from the end and their masses.
     fn atoms(&self) -> [(f64, f64); 2] {
         let (at, light) = (self.law.atom, self.law.atom * exp(-self.law.epsilon));
         let far = 2.0 * self.law.epsilon;
         if self.power > 0.0 { [(0.0, light), (far, at)] } else { [(0.0, at), (far, light)] }
     }
 
-    /// Half the width of a panel that begins at a distance from the end; the last one may be a tenth wider.
+    /// Returns half the width of a panel that begins at a distance from the end; the last panel may be a tenth wider.
     fn half_width(&self, edge: f64) -> f64 {
         let share = self.share * exp(self.sign() * edge - self.ln_ratio(edge));
         WIDEST.min(GROWTH / (self.power.abs() * share))
     }
 
-    /// A bound on r^p over its largest on the line, on the ellipse around a panel.
+    /// Bounds r^p, over its largest value on the line, on the ellipse around a panel.
     ///
-    /// |r| is at most r where it crosses the line. As |a + b e^(2iz)|^2 = (a + b)^2 - 4 a b sin^2 z, it is at
-    /// least sqrt(1 - 4 s z^2) times that, s being the share of e^y at most, and sqrt(1 - z^2).
+    /// |r| is at most r at the ellipse's crossing of the line. Since |a + b e^(2iz)|^2 = (a + b)^2 - 4 a b sin^2 z, it is at
+    /// least sqrt(1 - 4 s z^2) times that, where s bounds the share of e^y, and at least sqrt(1 - z^2) times that.
     fn most(&self, edge: f64, half: f64) -> f64 {
         let near = edge + half - ALONG * half;
         let exponent = self.power * self.ln_ratio(near);
@@ -177,20 +177,20 @@ impl End {
         exp(exponent - self.power * FALL * ROUNDED_UP * (4.0 * share).min(1.0) * z * z)
     }
 
-    /// A bound on the density on the ellipse around a panel.
+    /// Bounds the density on the ellipse around a panel.
     fn most_density(&self, edge: f64, half: f64) -> f64 {
         let middle = edge + half;
         self.density(middle - ALONG * half).max(self.density(middle + ALONG * half))
     }
 
-    /// Sums over panels from the end on: at each node a weight and a distance, for each panel the rule's
-    /// error; until `rest` says, of what was found and the next edge, what the others are at most.
+    /// Sums over panels from the end on: a value with a weight at each node, and the rule's error for each panel. Stops
+    /// when `rest` returns a bound on the remaining panels, given the sum and the next edge.
     fn panels(
         &self,
-        sum: &mut Sum,
-        at: impl Fn(f64) -> Known,
+        sum: &mut SumWithError,
+        at: impl Fn(f64) -> BoundedValue,
         most: impl Fn(f64, f64) -> f64,
-        rest: impl Fn(&Sum, f64) -> Option<f64>,
+        rest: impl Fn(&SumWithError, f64) -> Option<f64>,
     ) {
         let far = 2.0 * self.law.epsilon;
         let mut edge = 0.0;
@@ -214,19 +214,19 @@ impl End {
         }
     }
 
-    /// Of r^p over its largest, in units of that.
+    /// Returns K(t) from the integral of r^p over its largest value.
     fn large(&self) -> Option<(Dd, f64)> {
         let at = |distance: f64| {
             let exponent = self.power * self.ln_ratio(distance);
             let value = exp(exponent);
             (value, value * UNIT * (EXPONENT * (exponent.abs() + 1.0)))
         };
-        // r^p falls, and Q has a mass of at most one.
-        let rest = |sum: &Sum, edge: f64| {
+        // r^p falls, and the mass of Q is at most one.
+        let rest = |sum: &SumWithError, edge: f64| {
             let most = ROUNDED_UP * at(edge).0;
             (most <= NOTHING_LEFT * sum.value).then_some(most)
         };
-        let mut sum = Sum::default();
+        let mut sum = SumWithError::default();
         for (distance, mass) in self.atoms() {
             sum.add(mass, at(distance));
         }
@@ -238,7 +238,7 @@ impl End {
         (relative < 0.5).then_some((value, BEND * relative + rounding + self.height_error))
     }
 
-    /// Of r^p - 1 - p (r - 1), which is never negative.
+    /// Returns K(t) from the integral of r^p - 1 - p (r - 1), which is never negative.
     fn small(&self) -> Option<(Dd, f64)> {
         let epsilon = self.law.epsilon;
         let at = |distance: f64| self.excess(self.sign() * (distance - epsilon));
@@ -248,7 +248,7 @@ impl End {
         let highest = exp(self.height.hi) * ROUNDED_UP;
         let most =
             |edge: f64, half: f64| flat.unwrap_or_else(|| highest * self.most(edge, half) + line);
-        let mut sum = Sum::default();
+        let mut sum = SumWithError::default();
         for (distance, mass) in self.atoms() {
             sum.add(mass, at(distance));
         }
@@ -259,8 +259,8 @@ impl End {
         (relative < 0.5).then_some((Dd::from(value), BEND * relative + LOGARITHM * UNIT * value))
     }
 
-    /// At a loss y: e^x - 1 - x for x = p ln r, and p (ln r - (r - 1)).
-    fn excess(&self, y: f64) -> Known {
+    /// Returns the excess r^p - 1 - p (r - 1) at a loss y: e^x - 1 - x for x = p ln r, minus p (r - 1 - ln r).
+    fn excess(&self, y: f64) -> BoundedValue {
         let own = self.rate * exp(y);
         let change = self.rate * expm1(y);
         let (r, ln) = if change < -0.5 {
@@ -275,7 +275,7 @@ impl End {
         (above - below, UNIT * (EXCESS * (above + below.abs()) + place))
     }
 
-    /// A bound on the excess's magnitude on every ellipse, if r stays near one: as in [`super::precise`].
+    /// Bounds the excess's magnitude on every ellipse, if r stays near one: as in [`super::precise`].
     fn flat(&self) -> Option<f64> {
         let half = WIDEST.min(self.law.epsilon);
         let (size, change) = (self.power.abs(), self.rate * expm1(self.law.epsilon + ALONG * half));
@@ -285,32 +285,32 @@ impl End {
 }
 
 /// A number and a bound on its error.
-type Known = (f64, f64);
+type BoundedValue = (f64, f64);
 
-/// A sum of numbers that are not negative, but for their errors.
+/// A sum of numbers that are not negative, up to their errors.
 #[derive(Default)]
-struct Sum {
+struct SumWithError {
     value: f64,
     error: f64,
     sizes: f64,
     terms: f64,
 }
 
-impl Sum {
-    fn add(&mut self, weight: f64, (value, error): Known) {
+impl SumWithError {
+    fn add(&mut self, weight: f64, (value, error): BoundedValue) {
         self.value += weight * value;
         self.error += weight * error;
         self.sizes += weight * value.abs();
         self.terms += 1.0;
     }
 
-    /// What the terms, their weights and the additions carry.
+    /// Bounds the error of the terms, of their weights and of the additions.
     fn error(&self) -> f64 {
         ROUNDED_UP * (self.error + UNIT * self.sizes * (WEIGHT + self.terms))
     }
 }
 
-/// e^x - 1 - x: 32 u, relative. The series to x^18 leaves out less than 2^-60 of it.
+/// Returns e^x - 1 - x, with a relative error of 32 u. The series to x^18 leaves out less than 2^-60 of it.
 fn above_line(x: f64) -> f64 {
     if x.abs() > 0.5 {
         return expm1(x) - x;
@@ -319,8 +319,8 @@ fn above_line(x: f64) -> f64 {
     0.5 * x * x * series
 }
 
-/// x - ln(1 + x), given the logarithm: 140 u, relative. With z = x/(2 + x), it is z x - 2 (z^3/3 + z^5/5 + ..);
-/// the series to z^19 leaves out less than 2^-60 of it.
+/// Returns x - ln(1 + x), given the logarithm, with a relative error of 140 u. With z = x/(2 + x) it is z x - 2 (z^3/3
+/// + z^5/5 + ..); the series to z^19 leaves out less than 2^-60 of it.
 fn below_line(x: f64, ln: f64) -> f64 {
     if x.abs() > 0.25 {
         return x - ln;
@@ -346,11 +346,12 @@ mod tests {
         }
     }
 
-    /// Against the same integral in double-doubles, on equal panels.
+    /// Compares with the same integral in double-doubles, on equal panels.
     #[test]
     fn doubles_are_within_what_they_say() {
-        type Rule = fn(f64, Dd, Direction, f64) -> Option<(Dd, f64)>;
-        let pairs: [(Rule, Rule); 2] = [(laplace, sampled::laplace), (range, sampled::range)];
+        type CumulantRule = fn(f64, Dd, Direction, f64) -> Option<(Dd, f64)>;
+        let pairs: [(CumulantRule, CumulantRule); 2] =
+            [(laplace, sampled::laplace), (range, sampled::range)];
         let (mut compared, mut sharp) = (0, 0);
         for (quick, precise) in pairs {
             for direction in [Direction::Remove, Direction::Add] {
@@ -376,8 +377,8 @@ mod tests {
         assert!(compared > 1500 && 10 * sharp > 9 * compared, "{sharp} of {compared}");
     }
 
-    /// High whole orders of Laplace noise by the binomial theorem: E[e^(k y)] of the inner loss under Q is
-    /// (k e^((k-1) eps) + (k-1) e^(-k eps))/(2k - 1).
+    /// Computes high whole orders of Laplace noise by the binomial theorem: E[e^(k y)] of the inner loss under Q is (k
+    /// e^((k-1) eps) + (k-1) e^(-k eps))/(2k - 1).
     #[test]
     fn high_orders_by_the_binomial_theorem() {
         for (rate, epsilon) in [(1e-3, 1.0), (0.01, 0.3), (0.5, 0.1), (0.9, 1.0)] {

@@ -1,4 +1,4 @@
-//! Pairs on a Poisson sample.
+//! The laws of pairs on a Poisson sample.
 
 mod doubles;
 mod precise;
@@ -7,18 +7,19 @@ pub(super) use precise::{
     Excess, FIRST_ORDER, LN_RATIO, ROUNDING, inner_loss, magnitude, power, trapezoid,
 };
 
-use super::amplified::mixed;
+use super::amplified::log_mixture;
 use super::atoms::sampled_two_outcomes;
-use super::cells::{self, Cut, Point, Sampling, Side};
+use super::cells::{self, CellAtom, CellFineness, Domination, PoissonSample};
 use super::closed_form::SHORT_OF_HALF;
-use super::transform::{Kind, Sampled, Tilted, quick};
+use super::transform::{SampledTransform, TiltedLaw, TransformKind, quick};
 use super::{
-    Attained, Direction, Gaussian, Jet, Laplace, Law, LeftOut, Loss, Range, Sample, exceeds,
+    AttainedLaw, Direction, Gaussian, Jet, Laplace, Law, Loss, OmittedMass, Range, SampledPair,
+    exceeds,
 };
-use counterpoint_numerics::{Dd, Wide, exp_rounded, expm1, falling, ln_1p_rounded};
+use counterpoint_numerics::{Dd, Wide, exp_neg, exp_rounded, expm1, ln_1p_rounded};
 use std::sync::Arc;
 
-/// A Gaussian pair, mu apart, on a Poisson sample.
+/// The law of a Gaussian pair, mu apart, on a Poisson sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SampledGaussian {
     pub(crate) rate: f64,
@@ -26,7 +27,7 @@ pub(crate) struct SampledGaussian {
     pub(crate) direction: Direction,
 }
 
-/// A Laplace pair on a Poisson sample.
+/// The law of a Laplace pair on a Poisson sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SampledLaplace {
     pub(crate) rate: f64,
@@ -34,7 +35,7 @@ pub(crate) struct SampledLaplace {
     pub(crate) direction: Direction,
 }
 
-/// The pair of a range on a Poisson sample.
+/// The law of the pair of a range on a Poisson sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SampledRange {
     pub(crate) rate: f64,
@@ -42,7 +43,7 @@ pub(crate) struct SampledRange {
     pub(crate) direction: Direction,
 }
 
-/// Whether two samples have one rate and one direction.
+/// True if two samples have the same rate and the same direction.
 fn are_alike(a: (f64, Direction), b: (f64, Direction)) -> bool {
     a.0.to_bits() == b.0.to_bits() && a.1 == b.1
 }
@@ -56,11 +57,11 @@ impl Law for SampledGaussian {
         false
     }
 
-    fn left_out(&self) -> LeftOut {
-        LeftOut::NOTHING
+    fn omitted_mass(&self) -> OmittedMass {
+        OmittedMass::NOTHING
     }
 
-    fn numbers(&self) -> Vec<f64> {
+    fn parameters(&self) -> Vec<f64> {
         vec![self.mu.hi, self.mu.lo, self.rate]
     }
 
@@ -74,13 +75,13 @@ impl Law for SampledGaussian {
             && exceeds(self.mu, less.mu)
     }
 
-    fn top(&self) -> Option<(Dd, Dd)> {
+    fn largest_loss(&self) -> Option<(Dd, Dd)> {
         (self.direction == Direction::Add).then(|| (-(-Dd::from(self.rate)).ln_1p(), Dd::ZERO))
     }
 
-    fn sample(&self) -> Option<Sample> {
+    fn sampled_pair(&self) -> Option<SampledPair> {
         let inner = Gaussian { square: self.mu * self.mu }.into();
-        Some(Sample { inner, rate: self.rate, direction: self.direction, is_whole: true })
+        Some(SampledPair { inner, rate: self.rate, direction: self.direction, is_whole: true })
     }
 
     fn cumulant(&self, t: f64) -> Option<(Dd, f64)> {
@@ -95,27 +96,27 @@ impl Law for SampledGaussian {
         Some(quick::jet(self.rate, self.mu.hi, self.direction, t))
     }
 
-    fn tilted(&self, t: f64) -> Option<Tilted> {
-        let sampled = Sampled::new(self.rate, self.mu, self.direction, t)?;
+    fn tilted(&self, t: f64) -> Option<TiltedLaw> {
+        let sampled = SampledTransform::new(self.rate, self.mu, self.direction, t)?;
         let (shift, variance) = (Dd::from(sampled.centre), sampled.variance);
-        Some(Tilted { shift, variance, kind: Kind::Sampled(Box::new(sampled)) })
+        Some(TiltedLaw { shift, variance, kind: TransformKind::Sampled(Box::new(sampled)) })
     }
 
     fn points(
         &self,
-        side: Side,
-        cut: Option<&Cut<'_>>,
-        sink: &mut dyn FnMut(Point),
+        side: Domination,
+        cut: Option<&CellFineness<'_>>,
+        sink: &mut dyn FnMut(CellAtom),
     ) -> Option<Wide> {
-        cells::normal(self.mu, Sampling::new(self.rate, self.direction), side, cut, sink)
+        cells::normal(self.mu, PoissonSample::new(self.rate, self.direction), side, cut, sink)
     }
 }
 
-/// The largest loss of a pair on a Poisson sample whose own largest is epsilon, as its least is -epsilon.
+/// Returns the largest loss on a Poisson sample of a pair with losses from -epsilon to epsilon.
 fn largest(rate: f64, epsilon: Dd, direction: Direction) -> Dd {
     match direction {
-        Direction::Remove => mixed(Dd::from(rate), epsilon),
-        Direction::Add => -mixed(Dd::from(rate), -epsilon),
+        Direction::Remove => log_mixture(Dd::from(rate), epsilon),
+        Direction::Add => -log_mixture(Dd::from(rate), -epsilon),
     }
 }
 
@@ -128,11 +129,11 @@ impl Law for SampledLaplace {
         false
     }
 
-    fn left_out(&self) -> LeftOut {
-        LeftOut::NOTHING
+    fn omitted_mass(&self) -> OmittedMass {
+        OmittedMass::NOTHING
     }
 
-    fn numbers(&self) -> Vec<f64> {
+    fn parameters(&self) -> Vec<f64> {
         vec![self.epsilon.hi, self.epsilon.lo, self.rate]
     }
 
@@ -142,10 +143,10 @@ impl Law for SampledLaplace {
             && exceeds(self.epsilon, less.epsilon)
     }
 
-    fn top(&self) -> Option<(Dd, Dd)> {
+    fn largest_loss(&self) -> Option<(Dd, Dd)> {
         let mass = match self.direction {
             Direction::Remove => {
-                let rest = falling(self.epsilon);
+                let rest = exp_neg(self.epsilon);
                 let rate = Dd::from(self.rate);
                 (rate + (Dd::ONE - rate) * rest).scaled(0.5)
             }
@@ -177,9 +178,9 @@ impl Law for SampledLaplace {
         }
     }
 
-    fn sample(&self) -> Option<Sample> {
+    fn sampled_pair(&self) -> Option<SampledPair> {
         let inner = Laplace { epsilon: self.epsilon }.into();
-        Some(Sample { inner, rate: self.rate, direction: self.direction, is_whole: true })
+        Some(SampledPair { inner, rate: self.rate, direction: self.direction, is_whole: true })
     }
 
     fn cumulant(&self, t: f64) -> Option<(Dd, f64)> {
@@ -196,11 +197,11 @@ impl Law for SampledLaplace {
 
     fn points(
         &self,
-        side: Side,
-        cut: Option<&Cut<'_>>,
-        sink: &mut dyn FnMut(Point),
+        side: Domination,
+        cut: Option<&CellFineness<'_>>,
+        sink: &mut dyn FnMut(CellAtom),
     ) -> Option<Wide> {
-        cells::laplace(self.epsilon, Sampling::new(self.rate, self.direction), side, cut, sink)
+        cells::laplace(self.epsilon, PoissonSample::new(self.rate, self.direction), side, cut, sink)
     }
 
     fn offset(&self) -> Dd {
@@ -213,11 +214,11 @@ impl Law for SampledRange {
         false
     }
 
-    fn left_out(&self) -> LeftOut {
-        LeftOut::NOTHING
+    fn omitted_mass(&self) -> OmittedMass {
+        OmittedMass::NOTHING
     }
 
-    fn numbers(&self) -> Vec<f64> {
+    fn parameters(&self) -> Vec<f64> {
         vec![self.epsilon.hi, self.epsilon.lo, self.rate]
     }
 
@@ -225,10 +226,10 @@ impl Law for SampledRange {
         true
     }
 
-    fn attained(&self, share: f64) -> Attained {
+    fn attained_law(&self, share: f64) -> AttainedLaw {
         match sampled_two_outcomes(self.epsilon, share, self.rate, self.direction) {
-            Some(atoms) => Attained::Other(Arc::new(atoms).into()),
-            None => Attained::Unknown,
+            Some(atoms) => AttainedLaw::Other(Arc::new(atoms).into()),
+            None => AttainedLaw::Unknown,
         }
     }
 
@@ -238,13 +239,13 @@ impl Law for SampledRange {
             && exceeds(self.epsilon, less.epsilon)
     }
 
-    fn top(&self) -> Option<(Dd, Dd)> {
+    fn largest_loss(&self) -> Option<(Dd, Dd)> {
         Some((largest(self.rate, self.epsilon, self.direction), Dd::ZERO))
     }
 
-    fn sample(&self) -> Option<Sample> {
+    fn sampled_pair(&self) -> Option<SampledPair> {
         let inner = Range { epsilon: self.epsilon }.into();
-        Some(Sample { inner, rate: self.rate, direction: self.direction, is_whole: true })
+        Some(SampledPair { inner, rate: self.rate, direction: self.direction, is_whole: true })
     }
 
     fn cumulant(&self, t: f64) -> Option<(Dd, f64)> {
@@ -261,11 +262,11 @@ impl Law for SampledRange {
 
     fn points(
         &self,
-        side: Side,
-        cut: Option<&Cut<'_>>,
-        sink: &mut dyn FnMut(Point),
+        side: Domination,
+        cut: Option<&CellFineness<'_>>,
+        sink: &mut dyn FnMut(CellAtom),
     ) -> Option<Wide> {
-        cells::range(self.epsilon, Sampling::new(self.rate, self.direction), side, cut, sink)
+        cells::range(self.epsilon, PoissonSample::new(self.rate, self.direction), side, cut, sink)
     }
 
     fn offset(&self) -> Dd {

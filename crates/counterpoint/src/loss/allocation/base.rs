@@ -1,21 +1,22 @@
-//! The likelihood ratio of N(mu, 1) and N(0, 1) under the latter: e^(mu z - mu^2/2).
+//! The law of the likelihood ratio of N(mu, 1) and N(0, 1) under the latter: e^(mu z - mu^2/2).
 
-use super::Side;
-use super::grid::Cells;
-use super::law::Law;
+use super::Domination;
+use super::grid::CellMasses;
+use super::point_masses::PointMasses;
 use counterpoint_numerics::{self, Dd, LN_SQRT_TAU, exp_rounded};
 
-/// z is cut this far below zero, and this far above mu.
+/// The distance below zero, and above mu, at which z is cut.
 const REACH: f64 = 11.5;
-/// A normal variable is beyond 11.5 with probability 6.6e-31.
+/// Bounds the probability that a normal variable is beyond 11.5, which is 6.6e-31.
 pub(super) const BEYOND: f64 = 1e-30;
 
-/// A step in z is at most this, and the ratio grows by at most that.
+/// The largest step in z, and the largest growth of the ratio's logarithm in a step.
 const WIDEST_STEP: f64 = 1.0 / 128.0;
 const GROWTH: f64 = 1.0 / 64.0;
-/// A step times |z| + mu + 5: the rule below is off by at most 2.7e-6 of this to the twelfth, 1.2e-14.
+/// A bound on the step times |z| + mu + 5. The relative error of the rule below is at most 2.7e-6 times its twelfth
+/// power, 1.2e-14.
 const SHORT: f64 = 0.2;
-/// Each mass's relative error: that of the rule, and of some thirty roundings.
+/// The relative error of each mass: that of the rule, and of some thirty roundings.
 const ERROR: f64 = 1e-13;
 
 /// Gauss and Legendre's rule of six points between 0 and 1.
@@ -28,16 +29,16 @@ const RULE: [(f64, f64); 6] = [
     (0.966_234_757_101_576, 0.085_662_246_189_585_17),
 ];
 
-/// On points that are even in z.
-pub(super) fn law(mu: Dd, side: Side) -> Law {
+/// Computes the law at points that are evenly spaced in z.
+pub(super) fn law(mu: Dd, side: Domination) -> PointMasses {
     let width = 2.0 * REACH + mu.hi;
     let step = WIDEST_STEP.min(GROWTH / mu.hi).min(SHORT / (REACH + 2.0 * mu.hi + 5.0));
     let cells = (width / step).ceil() as usize;
     let place = |k: usize| step * k as f64 - REACH;
     let ratio = |k: usize| exp_rounded(mu * place(k) - (mu * mu).scaled(0.5));
     let points: Vec<f64> = (0..=cells).map(ratio).collect();
-    let mut fallen = Cells::new(&points);
-    // The share of the upper point is the same in all cells, z being as far into them.
+    let mut fallen = CellMasses::new(&points);
+    // The upper point's share is the same in all cells, because the rule's points are at the same places in each.
     let growth = (mu * step).hi;
     let shares = RULE.map(|(at, _)| {
         counterpoint_numerics::expm1(growth * at) / counterpoint_numerics::expm1(growth)
@@ -57,5 +58,5 @@ pub(super) fn law(mu: Dd, side: Side) -> Law {
         fallen.add(cell, down, up);
     }
     let (points, masses, error) = fallen.rounded(side);
-    Law::new(points, masses, ERROR + error)
+    PointMasses::new(points, masses, ERROR + error)
 }

@@ -1,32 +1,32 @@
-//! Masses put on points: moved apart, or moved together, so that the mean stays.
+//! Rounds masses to points, so that the law spreads or contracts and its mean is preserved.
 
-use super::Side;
+use super::Domination;
 use std::ops::Range;
 
-/// Points in rising order from zero, even in the middle and geometric on both sides.
+/// Points in rising order from zero, evenly spaced in the middle and geometric on both sides.
 pub(super) struct Grid {
     pub(super) points: Vec<f64>,
     pub(super) even: Range<usize>,
 }
 
-/// So many even steps to a standard deviation.
+/// The number of even steps to a standard deviation.
 const FINE: f64 = 256.0;
-/// Even steps reach so many standard deviations from the middle.
+/// The distance from the centre up to which steps are even, in standard deviations.
 const REACH: f64 = 8.0;
-/// Steps that grow grow by this.
+/// The relative growth of the other steps.
 const GROWTH: f64 = 1.0 / 128.0;
 
-/// Where a sum lies.
+/// The location of a law.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct Location {
     pub(super) centre: f64,
     pub(super) deviation: f64,
     pub(super) least: f64,
     pub(super) most: f64,
 }
 
-impl Place {
-    /// The place of the sum of two.
+impl Location {
+    /// The location of the sum of two independent numbers.
     pub(super) fn plus(self, other: Self) -> Self {
         let squares = self.deviation * self.deviation + other.deviation * other.deviation;
         Self {
@@ -39,7 +39,7 @@ impl Place {
 }
 
 impl Grid {
-    pub(super) fn new(place: Place) -> Self {
+    pub(super) fn new(place: Location) -> Self {
         let step = place.deviation / FINE;
         let low = (place.centre - REACH * place.deviation).max(step / GROWTH).max(place.least);
         let high = (place.centre + REACH * place.deviation).max(low + step);
@@ -61,25 +61,25 @@ impl Grid {
             distance *= 1.0 + GROWTH;
             points.push(place.centre + distance);
         }
-        // Steps that are lost in rounding are none.
+        // Steps that rounding has reduced to nothing are removed.
         points.dedup_by(|next, last| *next <= *last);
         let even = even.start..even.end.min(points.len());
         Self { points, even }
     }
 }
 
-/// What falls between neighbouring points, as the shares of the lower and of the upper one.
-pub(super) struct Cells<'a> {
+/// The masses between neighbouring points, divided into shares of the lower and of the upper point.
+pub(super) struct CellMasses<'a> {
     points: &'a [f64],
     inverse: Vec<f64>,
     down: Vec<f64>,
     up: Vec<f64>,
     terms: Vec<u32>,
-    /// By how much less the mean is than it should be, for what was beyond the last point.
+    /// The amount by which the mean is too small, since masses beyond the last point were moved to it.
     pub(super) lost: f64,
 }
 
-impl<'a> Cells<'a> {
+impl<'a> CellMasses<'a> {
     pub(super) fn new(points: &'a [f64]) -> Self {
         let cells = points.len().saturating_sub(1);
         let inverse = points.windows(2).map(|ends| 1.0 / (ends[1] - ends[0])).collect();
@@ -87,14 +87,14 @@ impl<'a> Cells<'a> {
         Self { points, inverse, down, up, terms, lost: 0.0 }
     }
 
-    /// Shares of one cell, which are known.
+    /// Adds known shares to a cell.
     pub(super) fn add(&mut self, cell: usize, down: f64, up: f64) {
         self.down[cell] += down;
         self.up[cell] += up;
         self.terms[cell] += 1;
     }
 
-    /// A law, moved by `by` and taken `weight` times. What is beyond the last point is put there.
+    /// Adds a law, shifted by `by` and multiplied by `weight`. Masses beyond the last point are moved to it.
     pub(super) fn place(&mut self, points: &[f64], masses: &[f64], by: f64, weight: f64) {
         let (Some(first), Some(last)) = (points.first(), self.down.len().checked_sub(1)) else {
             return;
@@ -120,19 +120,19 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// The law that this is, moved apart or together, and the relative error of its masses.
-    pub(super) fn rounded(&self, side: Side) -> (Vec<f64>, Vec<f64>, f64) {
+    /// Returns the points, their masses, and the relative error of the masses; the law spreads or contracts.
+    pub(super) fn rounded(&self, side: Domination) -> (Vec<f64>, Vec<f64>, f64) {
         let terms = self.terms.iter().copied().max().unwrap_or(0);
         let error = (f64::from(terms) + ROUNDINGS) * f64::EPSILON;
         let (points, masses) = match side {
-            Side::Above => (self.points.to_vec(), self.apart()),
-            Side::Below => self.together(),
+            Domination::Above => (self.points.to_vec(), self.spread()),
+            Domination::Below => self.contract(),
         };
         (points, masses, error)
     }
 
-    /// Each cell's mass at its ends.
-    fn apart(&self) -> Vec<f64> {
+    /// Moves each cell's mass to the cell's ends.
+    fn spread(&self) -> Vec<f64> {
         let mut masses = vec![0.0; self.points.len()];
         for (cell, (down, up)) in self.down.iter().zip(&self.up).enumerate() {
             masses[cell] += down;
@@ -141,12 +141,12 @@ impl<'a> Cells<'a> {
         masses
     }
 
-    /// Masses of neighbouring cells together, as much of each as has its mean at a point. What is left in the end is at
-    /// its own mean.
-    fn together(&self) -> (Vec<f64>, Vec<f64>) {
+    /// Merges masses of neighbouring cells, taking from each as much as has its mean at a point. The rest of the last
+    /// cell is placed at its own mean.
+    fn contract(&self) -> (Vec<f64>, Vec<f64>) {
         let mut masses = vec![0.0; self.points.len()];
         let cells = || (0..self.down.len()).filter(|&k| self.down[k] + self.up[k] > 0.0);
-        let mut rest: Option<Group> = None;
+        let mut rest: Option<PendingMass> = None;
         for cell in cells() {
             let (low, high) = (self.points[cell], self.points[cell + 1]);
             let (mass, width) = (self.down[cell] + self.up[cell], high - low);
@@ -162,7 +162,7 @@ impl<'a> Cells<'a> {
                 masses[group.target] += group.mass + share * mass;
                 kept = 1.0 - share;
             }
-            rest = Some(Group {
+            rest = Some(PendingMass {
                 target: cell + 1,
                 mass: kept * mass,
                 missing: kept * self.down[cell] * width,
@@ -179,27 +179,27 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// Masses on their way to a point above them.
-struct Group {
+/// Masses that are being collected for a point above them.
+struct PendingMass {
     target: usize,
     mass: f64,
-    /// How much their moment lacks.
+    /// The moment that these masses lack at that point.
     missing: f64,
 }
 
-/// A share of a cell is a product of four numbers and a difference; it is added, and shared once more.
+/// The roundings of a share: a product of four numbers and a difference, which is added, and shared once more.
 const ROUNDINGS: f64 = 12.0;
 
-/// Part of a law on every so many of its points.
+/// Rounds part of a law to every `every`th of its points.
 pub(super) fn coarse(
     (points, masses): (&[f64], &[f64]),
     every: usize,
-    side: Side,
+    side: Domination,
 ) -> (Vec<f64>, Vec<f64>, f64) {
     let last = points.len().saturating_sub(1);
     let kept = |&(place, _): &(usize, &f64)| place % every == 0 || place == last;
     let few: Vec<f64> = points.iter().enumerate().filter(kept).map(|(_, &point)| point).collect();
-    let mut cells = Cells::new(&few);
+    let mut cells = CellMasses::new(&few);
     cells.place(points, masses, 0.0, 1.0);
     cells.rounded(side)
 }

@@ -1,20 +1,21 @@
-//! Errors of masses, as a law that lies further apart or closer together.
+//! Replaces the errors of masses by a law that is more spread out, or less.
 //!
-//! Of all laws with each mass within a relative error of the one given, and with its sum and mean, the one furthest
-//! apart has all masses outside of an interval at their largest and all inside at their least: it crosses any other twice.
+//! Among the laws whose masses are within a relative error of the given ones, with a given sum and mean, the most
+//! spread out has its largest masses outside of an interval and its least masses inside: it crosses any other law
+//! twice.
 
-use super::Side;
-use super::law::Law;
+use super::Domination;
+use super::point_masses::PointMasses;
 use counterpoint_numerics::Dd;
 
-/// The masses of the law furthest apart or closest together, of all that have sum one and this mean. If there is none,
-/// every mass at its largest or least.
-pub(super) fn outward(law: &Law, mean: f64, side: Side) -> Vec<f64> {
+/// Returns the masses of the most or the least spread out law among those with sum one and this mean. If there is none,
+/// every mass is at its largest or least.
+pub(super) fn outward(law: &PointMasses, mean: f64, side: Domination) -> Vec<f64> {
     let outside = match side {
-        Side::Above => law.error,
-        Side::Below => -law.error,
+        Domination::Above => law.error,
+        Domination::Below => -law.error,
     };
-    // What the inside has less than if it were as the outside is.
+    // The amount by which the inside is smaller than with the factor of the outside.
     let total = |of: &dyn Fn(usize) -> Dd| {
         (0..law.masses.len()).fold(Dd::ZERO, |sum, place| sum + of(place))
     };
@@ -29,8 +30,8 @@ pub(super) fn outward(law: &Law, mean: f64, side: Side) -> Vec<f64> {
     shares.into_iter().zip(&law.masses).map(each).collect()
 }
 
-/// How much of each mass lies in the interval that has this mass and moment in all.
-fn interval(law: &Law, mass: f64, moment: f64) -> Vec<f64> {
+/// Returns the share of each mass in the interval that has this mass and this moment.
+fn interval(law: &PointMasses, mass: f64, moment: f64) -> Vec<f64> {
     let all: f64 = law.masses.iter().sum();
     let (mut low, mut high) = (0.0, (all - mass).max(0.0));
     for _ in 0..100 {
@@ -43,7 +44,7 @@ fn interval(law: &Law, mass: f64, moment: f64) -> Vec<f64> {
     within(&law.masses, 0.5 * (low + high), 0.5 * (low + high) + mass)
 }
 
-/// The share of each mass that lies between two places, masses being laid end to end.
+/// Returns the share of each mass between two places, if the masses are laid end to end.
 fn within(masses: &[f64], start: f64, end: f64) -> Vec<f64> {
     let mut before = 0.0;
     let share = |&mass: &f64| {

@@ -1,46 +1,46 @@
-//! Transforms in plain doubles, many at a time: what a point needs if not too many factors are multiplied, and
-//! what bounds a whole block of points.
+//! Transforms in plain doubles, many at a time: for the value at a point if there are not too many factors, and for a
+//! bound on a whole block of points.
 
-use crate::ends::DOUBLES;
-use crate::laws::transform::place::nearest;
-use crate::laws::transform::{Kind, Transform};
+use crate::delta_bounds::DOUBLES;
+use crate::laws::transform::contour_point::nearest;
+use crate::laws::transform::{Transform, TransformKind};
 use counterpoint_numerics::complex::{Complex, power, times};
 use counterpoint_numerics::{Dd, UNIT, exp, turn};
 
-// What the certificates here allow for, each rounded up generously.
+// Allowances of the certificates below, each rounded up generously.
 
-/// A factor's value: its turn is off by 3 u of a turn and 16 u, twice; the rest are ten roundings of numbers of
-/// at most one, over at least a half.
+/// A factor's value: its turn is off by 3 u of a turn and 16 u, twice; the rest are ten roundings of numbers of at most
+/// one, over at least a half.
 const VALUE: f64 = 192.0 * UNIT;
 /// A mass of a list, and its addition.
 const LISTED: f64 = 4.0 * UNIT;
 /// A product of complex numbers, and one of moduli.
 const PRODUCT: f64 = 16.0 * UNIT;
 
-/// Products below this need not be known any better.
+/// Products below this value need not be more precise.
 const NOTHING: f64 = 1e-30;
 
 /// [`DOUBLES`] allows for more roundings than this.
 const MOST_FACTORS: f64 = 1e6;
 
 /// The factors of a transform on one line.
-pub(super) struct Factors {
-    list: Vec<Factor>,
+pub(super) struct TransformFactors {
+    list: Vec<TransformFactor>,
     s: f64,
-    /// The losses' shifts, added up.
+    /// The sum of the losses' shifts.
     pub(super) shift: Dd,
-    /// At least the variance of the tilted sum.
+    /// An upper bound on the variance of the tilted sum.
     pub(super) variance: f64,
-    /// How many factors there are, equal ones counted.
+    /// The number of factors, with equal ones counted.
     pub(super) many: f64,
 }
 
-struct Factor {
+struct TransformFactor {
     count: u64,
-    kind: Simple,
+    kind: SimpleTransform,
 }
 
-enum Simple {
+enum SimpleTransform {
     /// `a + d E b` over its value on the axis, with E = e^(-i w fall) and a, b = 1/2 +- 1/(4z), or +-1/(4z).
     Ends {
         fall: Dd,
@@ -57,7 +57,7 @@ enum Simple {
     Gaussian {
         square: f64,
     },
-    /// Gaussians of e^(-slope v^2) about all whole turns of a frequency, each turned by the tilt.
+    /// Gaussians e^(-slope v^2) around all whole turns of a frequency, each turned by the tilt.
     Whole {
         ratio: Dd,
         slope: f64,
@@ -66,17 +66,17 @@ enum Simple {
     Many(Vec<(Dd, f64)>),
 }
 
-/// What all factors share at one frequency.
-struct At {
-    /// In turns for a unit of loss: an exact double.
+/// The values that all factors share at one frequency.
+struct Frequency {
+    /// The frequency in turns for a unit of loss: an exact double.
     turns: f64,
     w: f64,
     /// 1/(4z).
     quarter: Complex,
 }
 
-impl Factors {
-    /// None if there is a loss whose transform takes more than this.
+impl TransformFactors {
+    /// Returns `None` if the transform of a loss is more complicated than these.
     pub(super) fn new(terms: &[Transform], t: f64) -> Option<Self> {
         let mut factors = Self {
             list: Vec::with_capacity(terms.len()),
@@ -88,58 +88,62 @@ impl Factors {
         for term in terms {
             let count = term.count;
             let kind = match &term.kind {
-                Kind::Two { stay, gone, fall } => {
-                    Simple::Two { fall: *fall, stay: stay.hi, gone: gone.hi }
+                TransformKind::Two { stay, gone, fall } => {
+                    SimpleTransform::Two { fall: *fall, stay: stay.hi, gone: gone.hi }
                 }
-                Kind::Gaussian { square } => Simple::Gaussian { square: square.hi },
-                Kind::Ends { epsilon, decay, at_zero, atoms, .. } => Simple::Ends {
-                    fall: epsilon.scaled(2.0),
-                    decay: decay.hi,
-                    over: 1.0 / at_zero.hi,
-                    // A narrow range is small only together with its value on the axis.
-                    atoms: *atoms || (at_zero.hi > 1e-6).then_some(false)?,
-                },
-                Kind::Whole { ratio, slope, tilt } => {
-                    Simple::Whole { ratio: *ratio, slope: slope.hi, tilt: *tilt }
+                TransformKind::Gaussian { square } => {
+                    SimpleTransform::Gaussian { square: square.hi }
                 }
-                Kind::Many(list) if list.len() <= 200 => {
-                    Simple::Many(list.iter().map(|(fall, mass)| (*fall, mass.hi)).collect())
+                TransformKind::Ends { epsilon, decay, at_zero, atoms, .. } => {
+                    SimpleTransform::Ends {
+                        fall: epsilon.scaled(2.0),
+                        decay: decay.hi,
+                        over: 1.0 / at_zero.hi,
+                        // The transform of a narrow range is small only together with its value on the axis.
+                        atoms: *atoms || (at_zero.hi > 1e-6).then_some(false)?,
+                    }
                 }
-                Kind::Many(_) | Kind::Sampled(_) => return None,
+                TransformKind::Whole { ratio, slope, tilt } => {
+                    SimpleTransform::Whole { ratio: *ratio, slope: slope.hi, tilt: *tilt }
+                }
+                TransformKind::Many(list) if list.len() <= 200 => SimpleTransform::Many(
+                    list.iter().map(|(fall, mass)| (*fall, mass.hi)).collect(),
+                ),
+                TransformKind::Many(_) | TransformKind::Sampled(_) => return None,
             };
             factors.many += count as f64;
             factors.shift = factors.shift + term.shift * count as f64;
             factors.variance += term.variance * count as f64;
-            factors.list.push(Factor { count, kind });
+            factors.list.push(TransformFactor { count, kind });
         }
         // Powers of moduli are rounded once for each factor.
         (factors.many <= MOST_FACTORS).then_some(factors)
     }
 
-    /// Whether bounding blocks of points is worth a try: there are more factors than so many, or some that are next to
-    /// nothing for long.
+    /// True if blocks of points are worth bounding: there are more factors than `many`, or a factor that is negligible
+    /// over long stretches.
     pub(super) fn is_skipped(&self, many: f64) -> bool {
-        let fades = |factor: &Factor| matches!(factor.kind, Simple::Whole { .. });
+        let fades = |factor: &TransformFactor| matches!(factor.kind, SimpleTransform::Whole { .. });
         self.many > many || self.list.iter().any(fades)
     }
 
-    /// How many products a point takes.
+    /// The number of products for a point.
     pub(super) fn work(&self) -> f64 {
-        let of = |factor: &Factor| match &factor.kind {
-            Simple::Many(list) => list.len() as f64,
+        let of = |factor: &TransformFactor| match &factor.kind {
+            SimpleTransform::Many(list) => list.len() as f64,
             _ => 1.0,
         };
         self.list.iter().map(of).sum()
     }
 
-    fn at(&self, index: f64, period: f64) -> At {
+    fn at(&self, index: f64, period: f64) -> Frequency {
         let turns = index / period;
         let w = std::f64::consts::TAU * turns;
         let size = 4.0 * (self.s * self.s + w * w);
-        At { turns, w, quarter: (self.s / size, -w / size) }
+        Frequency { turns, w, quarter: (self.s / size, -w / size) }
     }
 
-    /// The product at a point, and a bound on its absolute error; and how many factors it took.
+    /// The product at a point, a bound on its absolute error, and the number of factors used.
     pub(super) fn value(&self, index: u64, period: f64) -> (Complex, f64, f64) {
         let at = self.at(index as f64, period);
         let (mut product, mut most, mut relative) = ((1.0, 0.0), 1.0_f64, 0.0);
@@ -155,7 +159,8 @@ impl Factors {
             }
         }
         let size = (product.0 * product.0 + product.1 * product.1).sqrt();
-        // Products of (1 + x) less one are at most e^(sum of x) - 1, at most twice the sum below one.
+        // Products of (1 + x) less one are at most e^(sum of x) - 1, which is at most twice the sum if that is below
+        // one.
         if relative < 0.5 {
             (product, 2.0 * relative * size + 1e-290, self.list.len() as f64)
         } else {
@@ -163,8 +168,8 @@ impl Factors {
         }
     }
 
-    /// A bound on the product's modulus from one point to another, unless it is above a goal; and how many
-    /// factors that took.
+    /// A bound on the product's modulus between two points, and the number of factors used. Factors are multiplied only
+    /// until the bound is below the goal.
     pub(super) fn within(&self, (first, last): (u64, u64), period: f64, goal: f64) -> (f64, f64) {
         let middle = 0.5 * (first as f64 + last as f64);
         let at = self.at(middle, period);
@@ -181,18 +186,20 @@ impl Factors {
         (most * (1.0 + DOUBLES), self.list.len() as f64)
     }
 
-    /// A bound on the product's modulus for every frequency from one on.
+    /// A bound on the product's modulus for all frequencies from the given one on.
     pub(super) fn envelope(&self, frequency: f64) -> f64 {
-        let of = |factor: &Factor| power_of(factor.kind.envelope(frequency).min(1.0), factor.count);
+        let of = |factor: &TransformFactor| {
+            power_of(factor.kind.envelope(frequency).min(1.0), factor.count)
+        };
         self.list.iter().map(of).product::<f64>() * (1.0 + DOUBLES)
     }
 }
 
-impl Simple {
-    fn value(&self, at: &At) -> (Complex, f64) {
+impl SimpleTransform {
+    fn value(&self, at: &Frequency) -> (Complex, f64) {
         match self {
             Self::Ends { fall, decay, over, atoms } => {
-                let (cosine, sine) = turned(*fall, at.turns);
+                let (cosine, sine) = turn_of(*fall, at.turns);
                 let half = if *atoms { 0.5 } else { 0.0 };
                 let (a, b) = (half + at.quarter.0, half - at.quarter.0);
                 let e = (decay * cosine, -decay * sine);
@@ -201,7 +208,7 @@ impl Simple {
                 ((over * (a + turned.0), over * (at.quarter.1 + turned.1)), over.max(2.0) * VALUE)
             }
             Self::Two { fall, stay, gone } => {
-                let (cosine, sine) = turned(*fall, at.turns);
+                let (cosine, sine) = turn_of(*fall, at.turns);
                 ((stay + gone * cosine, -gone * sine), VALUE)
             }
             Self::Gaussian { square } => {
@@ -209,12 +216,12 @@ impl Simple {
             }
             Self::Whole { ratio, slope, tilt } => {
                 let (whole, rest) = split(*ratio, at.turns);
-                // The nearest whole turn, and the next: all others are further off than one.
+                // The nearest whole turn, and the next; all others are more than one turn away.
                 let up = rest > 0.5;
                 let term = |near: bool| {
                     let (k, v) = if near == up { (whole + 1.0, rest - 1.0) } else { (whole, rest) };
                     let weight = exp(-(slope * v * v).min(700.0));
-                    let (cosine, sine) = turned(*tilt, -k);
+                    let (cosine, sine) = turn_of(*tilt, -k);
                     (weight * cosine, weight * sine)
                 };
                 let (near, next) = (term(true), term(false));
@@ -224,7 +231,7 @@ impl Simple {
             Self::Many(list) => {
                 let mut sum = (0.0, 0.0);
                 for &(fall, mass) in list {
-                    let (cosine, sine) = turned(fall, at.turns);
+                    let (cosine, sine) = turn_of(fall, at.turns);
                     sum = (sum.0 + mass * cosine, sum.1 - mass * sine);
                 }
                 (sum, VALUE + LISTED * list.len() as f64)
@@ -232,9 +239,9 @@ impl Simple {
         }
     }
 
-    /// A bound on the modulus within so many turns of a place, all of it from a frequency on.
-    fn within(&self, at: &At, reach: f64, start: f64) -> f64 {
-        // |x + y E| where E's turn is as near to a whole one as it gets.
+    /// A bound on the modulus within `reach` turns of a place, where all frequencies are at least `start`.
+    fn within(&self, at: &Frequency, reach: f64, start: f64) -> f64 {
+        // |x + y E| where E's turn is nearest to a whole one.
         let sum = |fall: Dd, x: f64, y: f64| {
             let turns = rest_of(fall, at.turns);
             let away = turns.min(1.0 - turns) - fall.hi * reach - DOUBLES;
@@ -274,7 +281,7 @@ impl Simple {
 const BITS: u32 = 53;
 const UNIT_TURN: f64 = (1_u64 << BITS) as f64;
 
-/// The whole number below a product and the fraction that is left, good to 3 u.
+/// The whole part of a product and its fraction, good to 3 u.
 fn split(loss: Dd, turns: f64) -> (f64, f64) {
     let product = Dd::product(loss.hi, turns);
     let rest = (product.hi - product.hi.floor()) + (product.lo + loss.lo * turns);
@@ -286,11 +293,11 @@ fn rest_of(loss: Dd, turns: f64) -> f64 {
 }
 
 /// Cosine and sine of a loss's turn.
-fn turned(loss: Dd, turns: f64) -> Complex {
+fn turn_of(loss: Dd, turns: f64) -> Complex {
     turn((rest_of(loss, turns) * UNIT_TURN) as u64, BITS)
 }
 
-/// A power of a number of at most one; rounded by less than [`PRODUCT`] for each factor.
+/// A power of a number of at most one, rounded by less than [`PRODUCT`] for each factor.
 fn power_of(mut base: f64, mut n: u64) -> f64 {
     if n == 1 {
         return base;
@@ -309,14 +316,14 @@ fn power_of(mut base: f64, mut n: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::composition::Part;
-    use crate::laws::transform::place::Place;
+    use crate::composition::CountedLoss;
+    use crate::laws::transform::contour_point::ContourPoint;
     use crate::laws::{Atom, Atoms, Gaussian, Laplace, Loss, Range, Response};
-    use crate::loss::listed_gaussian;
+    use crate::loss::discrete_gaussian_atoms;
     use std::sync::Arc;
 
-    fn losses() -> Vec<Part> {
-        let part = |each: Loss, count: u64| Part { each, count };
+    fn losses() -> Vec<CountedLoss> {
+        let part = |each: Loss, count: u64| CountedLoss { each, count };
         let atom = |loss: f64, mass: f64| Atom { loss: Dd::from(loss), mass: Dd::from(mass) };
         let list = vec![atom(0.7, 0.5), atom(0.1, 0.25), atom(-0.4, 0.25)];
         vec![
@@ -342,9 +349,9 @@ mod tests {
     #[test]
     fn points_and_blocks_are_what_they_say() {
         // Discrete Gaussians are next to nothing half-way between whole turns.
-        let whole = |sigma| Loss::from(listed_gaussian(sigma, 1).unwrap());
-        let [one, other] = [2.5, 3.5].map(|sigma| Part { each: whole(sigma), count: 2 });
-        let with_whole: Vec<Part> = losses().into_iter().chain([one, other]).collect();
+        let whole = |sigma| Loss::from(discrete_gaussian_atoms(sigma, 1).unwrap());
+        let [one, other] = [2.5, 3.5].map(|sigma| CountedLoss { each: whole(sigma), count: 2 });
+        let with_whole: Vec<CountedLoss> = losses().into_iter().chain([one, other]).collect();
         for (t, list, least) in [0.2, 3.0, 40.0]
             .into_iter()
             .flat_map(|t| [(t, losses(), 300), (t, with_whole.clone(), 50)])
@@ -353,14 +360,14 @@ mod tests {
                 .iter()
                 .map(|part| Transform::new(part.law(), part.count, t).unwrap())
                 .collect();
-            let factors = Factors::new(&terms, t).unwrap();
+            let factors = TransformFactors::new(&terms, t).unwrap();
             let period = 16.0;
             let mut close = 0;
             for index in (0..400).chain([5_000, 70_001, 123_456]) {
                 let (value, error, _) = factors.value(index, period);
                 let mut exact = (Dd::ONE, Dd::ZERO);
                 for term in &terms {
-                    let (factor, _) = term.value(Place { index, period }, 1e-20).unwrap();
+                    let (factor, _) = term.value(ContourPoint { index, period }, 1e-20).unwrap();
                     (0..term.count).for_each(|_| exact = times(exact, factor));
                 }
                 let off = ((exact.0 - value.0.into()).hi, (exact.1 - value.1.into()).hi);

@@ -1,8 +1,8 @@
-//! Where to draw the line: saddle points, tilts and periods. Estimates all, on which no bound
+//! Chooses the line of integration: saddle points, tilts and periods. All of these are estimates, on which no bound
 //! rests.
 #![allow(clippy::disallowed_methods)]
 
-use crate::composition::Part;
+use crate::composition::CountedLoss;
 use crate::laws::{Jet, Law, cumulant, quick_cumulant};
 use crate::methods::Failure;
 use crate::methods::saddle::Saddle;
@@ -11,7 +11,7 @@ use crate::watch::Watch;
 const MOST_TILT: f64 = 1e9;
 
 /// Estimates of K, K' and K''.
-fn jet(parts: &[Part], t: f64) -> Option<(f64, f64, f64)> {
+fn jet(parts: &[CountedLoss], t: f64) -> Option<(f64, f64, f64)> {
     let mut sum = (0.0, 0.0, 1e-300);
     for part in parts {
         let law = part.law();
@@ -28,7 +28,7 @@ fn jet(parts: &[Part], t: f64) -> Option<(f64, f64, f64)> {
     Some(sum)
 }
 
-/// K, K' and K'' in plain doubles, where these say enough.
+/// K, K' and K'' in plain doubles, where these are precise enough.
 fn plain(law: &dyn Law, t: f64) -> Option<Jet> {
     if (1e-3..=1e6).contains(&t) { law.jet(t) } else { None }
 }
@@ -45,7 +45,7 @@ fn differences(law: &dyn Law, t: f64) -> Option<Jet> {
 
 /// The saddle point of a delta.
 pub(crate) fn saddle_at_delta(
-    parts: &[Part],
+    parts: &[CountedLoss],
     ln_delta: f64,
     watch: Watch<'_>,
 ) -> Result<Saddle, Failure> {
@@ -55,7 +55,7 @@ pub(crate) fn saddle_at_delta(
 
 /// The saddle point of an epsilon.
 pub(crate) fn saddle_at_epsilon(
-    parts: &[Part],
+    parts: &[CountedLoss],
     epsilon: f64,
     watch: Watch<'_>,
 ) -> Result<Saddle, Failure> {
@@ -63,10 +63,10 @@ pub(crate) fn saddle_at_epsilon(
     Ok(Saddle { epsilon, ..saddle })
 }
 
-/// The saddle point at which a quantity that rises with t vanishes; none if no contour would
-/// follow ([`Transform::new`]), before much is spent on dear cumulants.
+/// The saddle point at which a quantity that increases with t vanishes. Fails early if no contour would follow
+/// ([`Transform::new`]), before much is spent on expensive cumulants.
 fn saddle_where(
-    parts: &[Part],
+    parts: &[CountedLoss],
     watch: Watch<'_>,
     goal: impl Fn(&Saddle) -> f64,
 ) -> Result<Saddle, Failure> {
@@ -78,9 +78,9 @@ fn saddle_where(
     let mut last: Option<(f64, f64)> = None;
     let mut found = None;
     for _ in 0..60 {
-        watch.at(0.1)?;
+        watch.check(0.1)?;
         let Some(saddle) = jet(parts, t).map(|k| Saddle::at(t, k)) else {
-            // Too far out to be computed.
+            // Too large to be computed.
             high = t;
             t = (low * high).sqrt().max(0.25 * t);
             continue;
@@ -113,14 +113,14 @@ fn saddle_where(
     found.ok_or(Failure::TooMuch)
 }
 
-/// Whether only its values on the axis are known.
-fn has_no_transform(part: &Part) -> bool {
+/// True if the law's transform is known on the axis only.
+fn has_no_transform(part: &CountedLoss) -> bool {
     !part.law().has_transform()
 }
 
 /// An estimate of K.
-fn value(parts: &[Part], t: f64) -> Option<f64> {
-    let of = |part: &Part| {
+fn value(parts: &[CountedLoss], t: f64) -> Option<f64> {
+    let of = |part: &CountedLoss| {
         let value = match plain(part.law(), t) {
             Some([value, ..]) => value,
             None => quick_cumulant(part.law(), t)?.0.hi,
@@ -130,15 +130,15 @@ fn value(parts: &[Part], t: f64) -> Option<f64> {
     parts.iter().map(of).sum()
 }
 
-/// Where to draw the line, and what shows that its aliases are negligible; estimates.
-pub(super) struct Line {
+/// The line of integration, and the tilts that show that its aliases are negligible; estimates.
+pub(super) struct ContourLine {
     pub(super) t: f64,
     pub(super) period: f64,
     /// Tilts above and below t.
     pub(super) others: [f64; 2],
 }
 
-/// Tilts to choose from, relative to the saddle point.
+/// The tilts to choose from, relative to the saddle point.
 const TILTS: [f64; 30] = [
     0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8,
     0.85, 0.9, 0.95, 1.0, 1.005, 1.02, 1.05, 1.1, 1.2, 1.4, 2.0, 3.0, 5.0,
@@ -146,27 +146,27 @@ const TILTS: [f64; 30] = [
 
 /// The line with the shortest period, at or below the saddle point.
 ///
-/// Rare large losses make K a cliff: at the saddle point both they and the many small ones
-/// count, and the period must span the two. A line a little below it loses some digits to
-/// cancellation and needs a period no longer than what it is about.
+/// Rare large losses make K a cliff: at the saddle point both they and the many small losses count, and the period must
+/// span both. A line slightly below the saddle point loses some digits to cancellation, and needs a period that spans
+/// only the losses around epsilon.
 pub(super) fn line(
-    parts: &[Part],
+    parts: &[CountedLoss],
     saddle: &Saddle,
     negligible: f64,
     watch: &Watch<'_>,
-) -> Result<Line, Failure> {
+) -> Result<ContourLine, Failure> {
     let goal = saddle.ln_delta + (0.01 * negligible).ln();
     let mut rates: Vec<(f64, f64)> = Vec::with_capacity(TILTS.len());
     for c in TILTS {
-        watch.at(0.2)?;
+        watch.check(0.2)?;
         let t = c * saddle.tilt;
         rates.extend(value(parts, t).map(|k| (t, k - t * saddle.epsilon)));
     }
-    // Not more should cancel: each factor's rounding counts.
+    // A bound on the cancellation: each factor's rounding counts.
     let many: f64 =
         parts.iter().filter(|part| is_sampled(part)).map(|part| part.count as f64).sum();
     let most = saddle.ln_delta + (negligible.ln() + 31.0 - 0.5 * (1.0 + many).ln()).max(1.0);
-    let mut best: Option<(f64, Line)> = None;
+    let mut best: Option<(f64, ContourLine)> = None;
     for &(t, rate) in &rates {
         if t > saddle.tilt * (1.0 + 1e-9) {
             continue;
@@ -175,17 +175,17 @@ pub(super) fn line(
         let lost = (rate - t.ln() - t.ln_1p() - most).max(0.0);
         let cost = period.ln() + 2.0 * lost;
         if best.as_ref().is_none_or(|(least, _)| cost <= *least) {
-            best = Some((cost, Line { t, period, others }));
+            best = Some((cost, ContourLine { t, period, others }));
         }
     }
     best.map(|(_, line)| line).ok_or(Failure::TooMuch)
 }
 
-fn is_sampled(part: &Part) -> bool {
+fn is_sampled(part: &CountedLoss) -> bool {
     part.law().sampled_normal().is_some()
 }
 
-/// The least power of two that makes the aliases negligible.
+/// The least period, a power of two, that makes the aliases negligible.
 pub(super) fn period_of(
     rates: &[(f64, f64)],
     t: f64,

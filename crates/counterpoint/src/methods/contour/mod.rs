@@ -1,26 +1,27 @@
 //! The saddle-point contour in the loss itself.
 //!
-//! For t > 0 and z = t + iw, e^(t e) delta(e) has the Fourier transform M(z) / (z (1 + z)).
-//! Sampled at w_j = 2 pi j / T,
+//! For t > 0 and z = t + iw, e^(t e) delta(e) has the Fourier transform M(z) / (z (1 + z)). Sampled at w_j = 2 pi j /
+//! T,
 //!
 //! `S(e) = (1/T) sum_j M(z_j)/(z_j (1 + z_j)) e^(-z_j e) = sum_m e^(t m T) delta(e + m T)`:
 //!
-//! delta itself plus terms that are not negative (theory 4.1). Few
-//! points matter if the losses are many or smooth; the others are bounded without being
-//! evaluated.
+//! delta itself plus non-negative terms (theory 4.1). Few points matter if the losses are many or smooth; the others
+//! are bounded without being evaluated.
 pub(crate) mod blurred;
 mod points;
 mod factors;
 mod layers;
 mod line;
 
-use crate::composition::Part;
+use crate::composition::CountedLoss;
 use crate::composition::leak::Target;
-use crate::ends::Ends;
+use crate::delta_bounds::DeltaBounds;
 use crate::laws::quick_cumulant;
 use crate::methods::saddle::Saddle;
-use crate::methods::search::{exceeding, satisfying, solved, top};
-use crate::methods::{Failure, kept};
+use crate::methods::search::{
+    exceeding_epsilon, find_upper_end, satisfying_epsilon, solve_epsilon,
+};
+use crate::methods::{Failure, within_tolerance};
 use crate::watch::Watch;
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::{Dd, STEP, Wide};
@@ -31,7 +32,7 @@ pub(crate) use points::Effort;
 use std::cell::RefCell;
 
 /// The cumulant generating function of all parts: value and absolute error.
-fn total_cumulant(parts: &[Part], t: f64) -> Option<(Dd, f64)> {
+fn total_cumulant(parts: &[CountedLoss], t: f64) -> Option<(Dd, f64)> {
     let mut sum = (Dd::ZERO, 0.0);
     for part in parts {
         let (value, error) = quick_cumulant(part.law(), t)?;
@@ -42,24 +43,24 @@ fn total_cumulant(parts: &[Part], t: f64) -> Option<(Dd, f64)> {
     Some(sum)
 }
 
-/// What may be neglected at most.
+/// The largest error that may be neglected, relative to delta.
 const LOOSE: f64 = 1e-3;
 
-/// Neglects ever less until an answer is not too wide, or no longer gets narrower.
+/// Neglects less and less until an answer is narrow enough, or no longer gets narrower.
 fn refine<T>(
-    parts: &[Part],
+    parts: &[CountedLoss],
     mut saddle: Saddle,
     negligible: f64,
     (effort, watch): (Effort, &Watch<'_>),
     answer: impl Fn(&Contour, &mut Saddle) -> Result<T, Failure>,
-) -> Result<(T, Kept), Failure> {
+) -> Result<(T, StoredContour), Failure> {
     let mut negligible = negligible.clamp(1e-14, LOOSE);
     let mut best = f64::INFINITY;
     for _ in 0..4 {
         let contour = match Contour::new(parts, &saddle, negligible, effort, watch) {
             Err(Failure::TooMuch) if best.is_finite() => break,
-            // A contour says more than what was to be neglected suggests: what a looser tolerance would be
-            // told, a closer one is told too, if it is close.
+            // A contour is often better than the neglected error suggests. So a looser contour may meet even this
+            // tolerance.
             Err(Failure::TooMuch) if effort == Effort::Much && negligible < LOOSE => {
                 negligible = (1e2 * negligible).min(LOOSE);
                 continue;
@@ -69,7 +70,7 @@ fn refine<T>(
         match answer(&contour, &mut saddle) {
             Err(Failure::TooWide(width)) if width < 0.5 * best => best = width,
             Err(Failure::TooWide(_)) => break,
-            answer => return Ok((answer?, Kept { contour, saddle })),
+            answer => return Ok((answer?, StoredContour { contour, saddle })),
         }
         negligible *= 1e-2;
         if negligible < 1e-15 {
@@ -79,20 +80,19 @@ fn refine<T>(
     Err(Failure::TooWide(best))
 }
 
-/// A contour and the saddle point it was drawn for.
-struct Kept {
+/// A contour and the saddle point for which it was computed.
+struct StoredContour {
     contour: Contour,
     saddle: Saddle,
 }
 
-/// The contours of earlier questions about the same losses. A contour answers any question; near
-/// the one it was drawn for, it does so well. That is what is worth keeping: drawing it takes
-/// far longer than asking it.
+/// The contours of earlier questions about the same losses. A contour answers any question, and answers well near the
+/// saddle point for which it was computed. Computing a contour takes far longer than evaluating it at an epsilon.
 #[derive(Default)]
-pub(crate) struct Contours(RefCell<Vec<Kept>>);
+pub(crate) struct Contours(RefCell<Vec<StoredContour>>);
 
 impl Contours {
-    /// What the nearest contour answers, if there is one and it does.
+    /// The answer of the nearest contour, if there is one and it is narrow enough.
     fn ask<T>(
         &self,
         distance: impl Fn(&Saddle) -> f64,
@@ -104,7 +104,7 @@ impl Contours {
         answer(&nearest.contour, &mut nearest.saddle.clone()).ok()
     }
 
-    fn keep<T>(&self, (answer, kept): (T, Kept)) -> T {
+    fn keep<T>(&self, (answer, kept): (T, StoredContour)) -> T {
         self.0.borrow_mut().push(kept);
         answer
     }
@@ -112,7 +112,7 @@ impl Contours {
 
 /// The least epsilon whose pure delta is within the target.
 pub(crate) fn epsilon(
-    parts: &[Part],
+    parts: &[CountedLoss],
     target: &Target,
     tolerance: f64,
     (effort, watch): (Effort, Watch<'_>),
@@ -120,10 +120,10 @@ pub(crate) fn epsilon(
 ) -> Result<Bracket, Failure> {
     let ln_target = target.lower.ln_estimate();
     let answer = |contour: &Contour, saddle: &mut Saddle| {
-        let bracket = solved(&|e| contour.ends(e), target, saddle, &watch)?;
-        kept(bracket, tolerance).inspect_err(|_| saddle.look_at(bracket))
+        let bracket = solve_epsilon(&|e| contour.ends(e), target, saddle, &watch)?;
+        within_tolerance(bracket, tolerance).inspect_err(|_| saddle.look_at(bracket))
     };
-    // Along the tilt, where the nearest one says that it is.
+    // Moves epsilon along the tilt, to where the nearest contour predicts the answer.
     let shifted = |contour: &Contour, saddle: &mut Saddle| {
         let epsilon = saddle.epsilon + (saddle.ln_delta - ln_target) / saddle.tilt;
         answer(contour, &mut Saddle { epsilon: epsilon.max(0.0), ln_delta: ln_target, ..*saddle })
@@ -137,17 +137,17 @@ pub(crate) fn epsilon(
     refine(parts, saddle, negligible, (effort, &watch), answer).map(|found| contours.keep(found))
 }
 
-/// Whether layers are for some losses.
+/// The suitability of layers for some losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Layering {
+pub(crate) enum LayerUse {
     None,
     Possible,
     /// Large losses are so rare that one contour will hardly do.
     Needed,
 }
 
-impl Layering {
-    pub(crate) fn of(parts: &[Part]) -> Self {
+impl LayerUse {
+    pub(crate) fn for_parts(parts: &[CountedLoss]) -> Self {
         match Steps::of(parts) {
             None => Self::None,
             Some(steps) if steps.are_rare() => Self::Needed,
@@ -156,9 +156,9 @@ impl Layering {
     }
 }
 
-/// The least epsilon whose pure delta is within the target, by layers: roughly at first, to see where it is.
+/// The least epsilon whose pure delta is within the target, by layers. The first, rough contours only locate it.
 pub(crate) fn layered_epsilon(
-    parts: &[Part],
+    parts: &[CountedLoss],
     target: &Target,
     tolerance: f64,
     watch: Watch<'_>,
@@ -180,10 +180,11 @@ pub(crate) fn layered_epsilon(
             Saddle { tilt, epsilon, ln_delta: ln_target, variance: 1.0 }
         };
         let first = near(guess);
-        let top = top(&ends, target, &first);
-        let upper = satisfying(|e| ends(e).upper, target, &first, top, &watch)?;
-        let bracket = Bracket { lower: exceeding(&ends, target, &near(upper), upper), upper };
-        if bracket.keeps(tolerance) {
+        let top = find_upper_end(&ends, target, &first);
+        let upper = satisfying_epsilon(|e| ends(e).upper, target, &first, top, &watch)?;
+        let bracket =
+            Bracket { lower: exceeding_epsilon(&ends, target, &near(upper), upper), upper };
+        if bracket.is_within_tolerance(tolerance) {
             return Ok(bracket);
         }
         let is_near = (0.9 * guess..1.1 * guess).contains(&upper);
@@ -201,17 +202,17 @@ pub(crate) fn layered_epsilon(
     Err(Failure::TooWide(best))
 }
 
-/// What may be neglected while it is not known where an answer is, and how well it is then known where.
+/// The error that may be neglected until the answer is located, and the relative width from which it counts as located.
 const ROUGHLY: f64 = 1e-2;
 const NEAR: f64 = 0.05;
 
 /// The pure delta at an epsilon, by layers.
 pub(crate) fn layered_delta(
-    parts: &[Part],
+    parts: &[CountedLoss],
     epsilon: f64,
     tolerance: f64,
     watch: Watch<'_>,
-) -> Result<Ends, Failure> {
+) -> Result<DeltaBounds, Failure> {
     let steps = Steps::of(parts).filter(|_| epsilon > 0.0).ok_or(Failure::TooMuch)?;
     let fine = (0.1 * tolerance).clamp(1e-13, 1e-3);
     let (mut ln_delta, mut negligible, mut best) = (-1.0, ROUGHLY, f64::INFINITY);
@@ -223,7 +224,7 @@ pub(crate) fn layered_delta(
             return Ok(ends);
         }
         if width > 0.1 {
-            // Not even that much is known yet.
+            // ln delta is not even known roughly yet.
             ln_delta = ends.upper.ln_estimate() - 3.0;
         } else if negligible > fine {
             (ln_delta, negligible) = (ends.lower.ln_estimate(), fine);
@@ -238,17 +239,17 @@ pub(crate) fn layered_delta(
 
 /// The pure delta at an epsilon.
 pub(crate) fn delta(
-    parts: &[Part],
+    parts: &[CountedLoss],
     epsilon: f64,
     tolerance: f64,
     (effort, watch): (Effort, Watch<'_>),
     contours: &Contours,
-) -> Result<Ends, Failure> {
+) -> Result<DeltaBounds, Failure> {
     let answer = |contour: &Contour, saddle: &mut Saddle| {
         let ends = contour.ends(epsilon);
-        ends.kept(tolerance).inspect_err(|_| saddle.expect(ends))
+        ends.within_tolerance(tolerance).inspect_err(|_| saddle.expect(ends))
     };
-    watch.at(0.5)?;
+    watch.check(0.5)?;
     if let Some(ends) = contours.ask(|saddle| (saddle.epsilon - epsilon).abs(), answer) {
         return Ok(ends);
     }
@@ -278,7 +279,7 @@ mod tests {
         for (mu, rate, count, epsilon) in cases {
             for direction in [Direction::Remove, Direction::Add] {
                 let each = SampledGaussian { rate, mu: Dd::from(mu), direction }.into();
-                let parts = [Part { each, count }];
+                let parts = [CountedLoss { each, count }];
                 let effort = (Effort::Much, watch);
                 let one = delta(&parts, epsilon, 1e-4, effort, &Contours::default());
                 let layers = layered_delta(&parts, epsilon, 1e-4, watch);

@@ -1,11 +1,11 @@
-//! One line, its points evaluated, and what it says of delta at any epsilon.
+//! One line of integration, its evaluated points, and the bounds on delta at any epsilon.
 
-use super::line::{Line, line};
+use super::line::{ContourLine, line};
 use super::total_cumulant;
-use crate::composition::Part;
-use crate::ends::{DOUBLES, Ends};
+use crate::composition::CountedLoss;
+use crate::delta_bounds::{DOUBLES, DeltaBounds};
 use crate::laws::transform::Transform;
-use crate::laws::transform::place::Place;
+use crate::laws::transform::contour_point::ContourPoint;
 use crate::methods::Failure;
 use crate::methods::largest;
 use crate::methods::saddle::Saddle;
@@ -13,12 +13,12 @@ use crate::watch::Watch;
 use counterpoint_numerics::complex::{power, times};
 use counterpoint_numerics::{Dd, STEP, UNIT, Wide, exp, expm1, turn};
 
-/// How much work a contour may be.
+/// The amount of work for a contour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
-    /// As much as is spent on the chance that it ends soon; more if it is known to end.
+    /// Enough to try whether the contour ends soon; more if it is known to end.
     Little,
-    /// All that is bearable.
+    /// As much as is bearable.
     Much,
 }
 
@@ -32,7 +32,7 @@ impl Effort {
     }
 }
 
-// What the certificates here allow for, each rounded up generously.
+// Allowances of the certificates below, each rounded up generously.
 
 /// e^x - 1 is at most 2x for errors x of up to one, and (1 + x)^n - 1 at most e^(n x) - 1.
 const FIRST_ORDER: f64 = 2.0;
@@ -52,21 +52,21 @@ const POWER: f64 = 32.0 * STEP;
 const KERNEL: f64 = 16.0 * UNIT;
 /// A bound on aliases: exponents of at most 10^4, rounded four times.
 const ALIASES: f64 = 1.001;
-/// What products of tiny numbers may have lost.
+/// A bound on the loss of products of tiny numbers to underflow.
 const UNDERFLOW: f64 = 1e-280;
 
-/// The watcher is asked after so many points.
+/// The number of points between two calls of the watch.
 const OFTEN: u64 = 16;
 
 /// One point: phi and its error relative to M(t), kernel included.
-pub(super) struct Point {
+pub(super) struct PointValue {
     index: u64,
-    /// phi / (z (1 + z)), twice for all but the first: it stands for its conjugate too.
+    /// phi / (z (1 + z)); doubled for all points but the first, which stand for their conjugates too.
     value: (f64, f64),
     error: f64,
 }
 
-/// A contour, ready for questions.
+/// A contour with its points and error bounds.
 pub(super) struct Contour {
     t: f64,
     period: f64,
@@ -74,21 +74,21 @@ pub(super) struct Contour {
     scale: Wide,
     /// Relative error of the scale.
     scale_error: f64,
-    /// The losses' shifts, added up.
+    /// The sum of the losses' shifts.
     shift: Dd,
-    points: Vec<Point>,
-    /// What the points left out add up to.
+    points: Vec<PointValue>,
+    /// A bound on the sum of the points that are left out.
     rest: f64,
-    /// P mass that is in no term: it may have any loss.
+    /// The P mass that no term contains; it may have any loss.
     cut: Wide,
     /// Tilts above and below t with their `c(t') e^K(t') / (e^(|t' - t| T) - 1)`.
     pub(super) aliases: [(f64, Wide); 2],
 }
 
-impl Point {
+impl PointValue {
     /// A value relative to M(t), known to an absolute error.
     pub(super) fn new(
-        place: Place,
+        place: ContourPoint,
         t: f64,
         (a, b): (f64, f64),
         error: f64,
@@ -101,7 +101,7 @@ impl Point {
         let value = (twice * (a * re + b * im) / size, twice * (b * re - a * im) / size);
         let over = twice / size.sqrt();
         let norm = modulus(a, b) * over;
-        // re may cancel; what it is part of does not.
+        // re may cancel; its two terms do not.
         let kernel = KERNEL * (t * (1.0 + t) + w * w) / size.sqrt();
         let error = error * over * (1.0 + DOUBLES) + (kernel + TURNED) * norm + UNDERFLOW;
         let point = Self { index: place.index, value, error };
@@ -111,12 +111,12 @@ impl Point {
 }
 
 impl Contour {
-    /// A contour whose points are known, but for its aliases.
+    /// A contour with known points, without its aliases.
     pub(super) fn of_points(
         (t, period): (f64, f64),
         scale: Wide,
         scale_error: f64,
-        points: Vec<Point>,
+        points: Vec<PointValue>,
         rest: f64,
     ) -> Self {
         Self {
@@ -133,13 +133,13 @@ impl Contour {
     }
 
     pub(super) fn new(
-        parts: &[Part],
+        parts: &[CountedLoss],
         saddle: &Saddle,
         negligible: f64,
         effort: Effort,
         watch: &Watch<'_>,
     ) -> Result<Self, Failure> {
-        let Line { t, period, others } = line(parts, saddle, negligible, watch)?;
+        let ContourLine { t, period, others } = line(parts, saddle, negligible, watch)?;
         let terms: Option<Vec<Transform>> =
             parts.iter().map(|part| Transform::new(part.law(), part.count, t)).collect();
         let terms = terms.ok_or(Failure::TooMuch)?;
@@ -153,10 +153,10 @@ impl Contour {
             shift,
             points: Vec::new(),
             rest: 0.0,
-            cut: Wide::from(largest::cut(parts)),
+            cut: Wide::from(largest::left_out_mass(parts)),
             aliases: [(0.0, Wide::ZERO); 2],
         };
-        // What the sum will be, about, and at most: an estimate.
+        // An estimate of the sum, and an upper bound on it.
         #[allow(clippy::disallowed_methods)]
         let ln_sum = saddle.ln_delta + t * saddle.epsilon - cumulant.hi + period.ln();
         let sum = exp(ln_sum.clamp(-600.0, 600.0)).min(1.0 / (t * (1.0 + t)));
@@ -167,9 +167,9 @@ impl Contour {
         Ok(contour)
     }
 
-    /// Evaluates the first points, then goes outward block by block: bounds all points of a
-    /// block at once if that is enough, halves the block if not, and evaluates what little is
-    /// left of it, until the envelope bounds all the rest.
+    /// Evaluates the first points, then goes outward block by block. All points of a block are bounded at once if that
+    /// is enough. If not, the block is halved, and a small remainder is evaluated. It ends when the envelope bounds all
+    /// the rest.
     fn evaluate(
         &mut self,
         terms: &[Transform],
@@ -181,7 +181,7 @@ impl Contour {
         let unit = std::f64::consts::TAU / self.period;
         let work =
             |index: u64| terms.iter().map(|term| term.work(index as f64 * unit)).sum::<f64>();
-        // Losses whose envelopes never fall far enough are not worth a start; others surely end.
+        // Losses whose envelopes never become small enough are not worth a start; the other contours surely end.
         let enveloped = terms.iter().all(Transform::is_enveloped);
         let most = if enveloped { Effort::Much } else { effort }.most_work();
         let at_last = |term: &Transform| term.count as f64 * ln(term.envelope(1e150));
@@ -191,17 +191,17 @@ impl Contour {
         }
         let last = (6.0 / (spread.sqrt() * unit)).ceil().clamp(4.0, 1e6) as u64;
         let mut spent =
-            self.evaluate_block(terms, Block { first: 0, last }, (&work, most), watch)?;
+            self.evaluate_block(terms, PointBlock { first: 0, last }, (&work, most), watch)?;
         let mut first = last + 1;
         let mut reach = first;
         loop {
-            watch.at(0.5)?;
+            watch.check(0.5)?;
             let tail = tail(terms, first - 1, unit);
             if tail <= 0.1 * allowance {
                 self.rest += tail;
                 return Ok(());
             }
-            let block = Block { first, last: first + reach };
+            let block = PointBlock { first, last: first + reach };
             let bound = self.bound(terms, block, unit);
             spent += work(block.last);
             if bound <= 1e-3 * allowance {
@@ -224,7 +224,7 @@ impl Contour {
     fn evaluate_block(
         &mut self,
         terms: &[Transform],
-        block: Block,
+        block: PointBlock,
         (work, most): (&dyn Fn(u64) -> f64, f64),
         watch: &Watch<'_>,
     ) -> Result<f64, Failure> {
@@ -234,18 +234,18 @@ impl Contour {
         }
         for index in block.first..=block.last {
             if index % OFTEN == 0 {
-                watch.at(0.5)?;
+                watch.check(0.5)?;
             }
-            let point = point(terms, self.t, Place { index, period: self.period });
+            let point = point(terms, self.t, ContourPoint { index, period: self.period });
             self.points.push(point.ok_or(Failure::TooMuch)?);
         }
         Ok(spent)
     }
 
-    /// All points of a block at once.
-    fn bound(&self, terms: &[Transform], block: Block, unit: f64) -> f64 {
+    /// A bound on all points of a block together.
+    fn bound(&self, terms: &[Transform], block: PointBlock, unit: f64) -> f64 {
         let middle = block.first + (block.last - block.first) / 2;
-        let place = Place { index: middle, period: self.period };
+        let place = ContourPoint { index: middle, period: self.period };
         let reach = (block.last - middle) as f64 * unit * (1.0 + DOUBLES);
         let start = block.first as f64 * unit * (1.0 - DOUBLES);
         let mut logarithm = 0.0;
@@ -257,7 +257,7 @@ impl Contour {
         2.0 * many * exp((logarithm + DOUBLES).clamp(-700.0, 0.1)) / (start * start)
     }
 
-    /// S at an epsilon, over the scale: value and absolute error, e^(-t e) left out.
+    /// S at an epsilon, over the scale and without e^(-t e): value and absolute error.
     fn sum(&self, epsilon: f64) -> (f64, f64) {
         const BITS: u32 = 53;
         let unit = (1_u64 << BITS) as f64;
@@ -280,11 +280,11 @@ impl Contour {
     }
 
     /// Bounds on the pure delta.
-    pub(super) fn ends(&self, epsilon: f64) -> Ends {
+    pub(super) fn ends(&self, epsilon: f64) -> DeltaBounds {
         let (sum, error) = self.sum(epsilon);
         let scale = self.scale * Wide::exp(Dd::product(-self.t, epsilon));
         let slack = self.scale_error + SHIFT * (1.0 + self.t * epsilon);
-        // What is no number bounds nothing.
+        // A NaN bounds nothing.
         let most =
             if sum.is_nan() || error.is_nan() { f64::INFINITY } else { (sum + error).max(0.0) };
         let upper = scale * Wide::from(most) * Wide::from(1.0 + slack) + self.cut;
@@ -293,18 +293,18 @@ impl Contour {
             total + factor * Wide::exp(Dd::product(-tilt, epsilon))
         });
         let lower = lower - excess;
-        Ends::new(if lower.is_positive() { lower } else { Wide::ZERO }, upper)
+        DeltaBounds::new(if lower.is_positive() { lower } else { Wide::ZERO }, upper)
     }
 }
 
 /// A run of points.
 #[derive(Clone, Copy)]
-struct Block {
+struct PointBlock {
     first: u64,
     last: u64,
 }
 
-fn point(terms: &[Transform], t: f64, place: Place) -> Option<Point> {
+fn point(terms: &[Transform], t: f64, place: ContourPoint) -> Option<PointValue> {
     let mut product = (Dd::ONE, Dd::ZERO);
     let mut relative = 0.0;
     for term in terms {
@@ -316,22 +316,22 @@ fn point(terms: &[Transform], t: f64, place: Place) -> Option<Point> {
     }
     let (a, b) = (product.0.hi, product.1.hi);
     let error = if relative < 0.5 { FIRST_ORDER * relative * modulus(a, b) } else { f64::INFINITY };
-    Point::new(place, t, (a, b), error).ok()
+    PointValue::new(place, t, (a, b), error).ok()
 }
 
-/// |a + ib| to 4 u, however small both are.
+/// |a + ib| to 4 u, for tiny numbers too.
 fn modulus(a: f64, b: f64) -> f64 {
     let (large, small) = (a.abs().max(b.abs()), a.abs().min(b.abs()));
     let ratio = small / large.max(f64::MIN_POSITIVE);
     large * (1.0 + ratio * ratio).sqrt()
 }
 
-/// ln x for x up to about one, from above.
+/// An upper bound on ln x, for x up to about one.
 fn ln(x: f64) -> f64 {
     Dd::from(x.max(1e-300)).ln().upper()
 }
 
-/// All points beyond one: 2 sum of |phi| / w^2.
+/// A bound on all points beyond `last`: 2 sum of |phi| / w^2.
 fn tail(terms: &[Transform], last: u64, unit: f64) -> f64 {
     let frequency = last as f64 * unit * (1.0 - DOUBLES);
     let logarithm: f64 =
@@ -340,11 +340,11 @@ fn tail(terms: &[Transform], last: u64, unit: f64) -> f64 {
 }
 
 /// The factor of e^(-t' e) in the bound on the aliases.
-pub(super) fn alias(parts: &[Part], other: f64, t: f64, period: f64) -> Option<(f64, Wide)> {
+pub(super) fn alias(parts: &[CountedLoss], other: f64, t: f64, period: f64) -> Option<(f64, Wide)> {
     alias_of(total_cumulant(parts, other)?, other, t, period)
 }
 
-/// The same by ln M(t') and its error.
+/// The factor in the bound on the aliases, from ln M(t') and its error.
 pub(super) fn alias_of(
     (cumulant, error): (Dd, f64),
     other: f64,

@@ -1,7 +1,8 @@
-//! Any losses on a lattice, by one Fourier transform each.
+//! Losses of any kind on a lattice, by one Fourier transform each.
 //!
-//! From above by splitting, from below by merging and testing, as in [`super::sandwich`];
-//! but every place of the lattice is evaluated, so that losses may have any number of atoms.
+//! The upper bound comes from splitting, the lower bound from merging and testing, as in
+//! [`super::responses::two_lattices`]. Here every place of the lattice is evaluated, so losses may have any number of
+//! atoms.
 
 mod placement;
 mod sums;
@@ -9,49 +10,49 @@ mod sums;
 #[cfg(test)]
 mod tests;
 
-use crate::composition::Part;
+use crate::composition::CountedLoss;
 use crate::composition::leak::Target;
-use crate::ends::{DOUBLES, Ends};
-use crate::laws::cells::{Cut, Point, Side};
+use crate::delta_bounds::{DOUBLES, DeltaBounds};
+use crate::laws::cells::{CellAtom, CellFineness, Domination};
 use crate::methods::Failure;
 use crate::methods::common_step::common_step;
 use crate::methods::contour::Effort;
 use crate::methods::saddle::Saddle;
-use crate::methods::search::satisfying;
+use crate::methods::search::satisfying_epsilon;
 use crate::methods::tail::{BOUNDS, Tail};
 use crate::watch::Watch;
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::fourier::Transforms;
 use counterpoint_numerics::{Dd, STEP, Wide};
-use placement::{Frame, LEFT_OUT, Merged, Placed, merge, split};
-use sums::{Composed, FAR};
+use placement::{Frame, LEFT_OUT, MergedLaws, PlacedLoss, merge, split};
+use sums::{ComposedLaw, FAR};
 
-/// A bound on what is folded: exponents of at most 10^3, rounded a few times, and [`placement`]'s moments.
+/// A bound on folded mass: exponents of at most 10^3, rounded a few times, and [`placement`]'s moments.
 const FOLDED: f64 = 1e-6;
 /// The longest period, as a power of two.
 const MOST_BITS: f64 = 23.0;
-/// The most places all transforms of a try may have together.
+/// The largest number of places in all transforms of an attempt together.
 const MOST_PLACES: f64 = 5.1e7;
 /// Places beyond this would not be exact in doubles.
 const MOST_PLACE: f64 = 1e15;
-/// Where a window that is as long as what was asked needs is too short, what is folded is to matter no more than this,
-/// relative to delta: no finer step mends that.
+/// If a window of the length that the tolerance needs is too short, the folded mass in the second window matters at
+/// most this much, relative to delta: a finer step would not reduce it.
 const FOLDED_GAP: f64 = 1e-6;
-/// The same where a little effort is to do, and the most atoms that are looked at for it.
+/// The limits of an attempt with little effort, and the most atoms for it.
 const LITTLE_BITS: f64 = 14.0;
 const LITTLE_PLACES: f64 = 1e5;
 const LITTLE_ATOMS: f64 = 8192.0;
-/// How often the step is refined.
+/// The largest number of refinements of the step.
 const MOST_TRIES: usize = 4;
-/// Places to spare in a period.
+/// Spare places in a period.
 const SPARE: f64 = 64.0;
-/// A step this much wider than wanted is tried all the same: the estimates are cautious.
+/// A step up to this much wider than wanted is tried, because the estimates are cautious.
 const HOPEFUL: f64 = 2.5;
-/// A loss with more atoms than this is estimated from fewer.
+/// The number of atoms to which longer lists are thinned for estimates.
 const ROUGH_ATOMS: usize = 4096;
 
-/// A loss, roughly: for estimates.
-struct Rough {
+/// A thinned list of a loss's atoms, for estimates.
+struct LossEstimate {
     /// Losses and the logarithms of their masses.
     list: Vec<(f64, f64)>,
     count: f64,
@@ -59,19 +60,19 @@ struct Rough {
 }
 
 /// K, K' and K'' of one loss.
-type Cumulant = (f64, f64, f64);
+type CumulantJet = (f64, f64, f64);
 
 /// Estimates.
 #[allow(clippy::disallowed_methods)]
-impl Rough {
-    fn new(part: &Part) -> Option<Self> {
+impl LossEstimate {
+    fn new(part: &CountedLoss) -> Option<Self> {
         let mut list = Vec::new();
-        let mut keep = |point: Point| {
+        let mut keep = |point: CellAtom| {
             if point.p > 0.0 {
                 list.push((point.loss.hi, point.p.ln() + point.scale.hi));
             }
         };
-        part.law().points(Side::Above, None, &mut keep)?;
+        part.law().points(Domination::Above, None, &mut keep)?;
         let size = list.len().div_ceil(ROUGH_ATOMS).max(1);
         let thinned = list.chunks(size).filter_map(|chunk| {
             let best = chunk.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -85,7 +86,7 @@ impl Rough {
         })
     }
 
-    fn cumulant(&self, t: f64) -> Cumulant {
+    fn cumulant(&self, t: f64) -> CumulantJet {
         let exponents = self.list.iter().map(|&(loss, mass)| mass + t * loss);
         let most = exponents.fold(f64::NEG_INFINITY, f64::max);
         let (mut zeroth, mut first, mut second) = (0.0, 0.0, 0.0);
@@ -100,23 +101,23 @@ impl Rough {
     }
 }
 
-impl Rough {
-    /// How far its losses lie apart.
+impl LossEstimate {
+    /// The distance between its largest and its least loss.
     fn span(&self) -> f64 {
         let losses = || self.list.iter().map(|&(loss, _)| loss);
         losses().fold(f64::NEG_INFINITY, f64::max) - losses().fold(f64::INFINITY, f64::min)
     }
 
-    /// How far from the offset its losses lie, about.
+    /// The approximate largest distance of its losses from the offset.
     fn reach(&self) -> f64 {
         self.list.iter().map(|&(loss, _)| (loss - self.offset.hi).abs()).fold(0.0, f64::max)
     }
 }
 
-/// What stays the same from try to try.
-struct Problem<'a> {
-    parts: &'a [Part],
-    rough: Vec<Rough>,
+/// The data that all attempts share.
+struct FourierProblem<'a> {
+    parts: &'a [CountedLoss],
+    rough: Vec<LossEstimate>,
     /// The sum of all offsets, and a bound on its error.
     offset: Dd,
     offset_error: f64,
@@ -124,12 +125,12 @@ struct Problem<'a> {
     watch: Watch<'a>,
 }
 
-/// Whether there may be a lattice on which all losses lie, but for rounding, and few atoms: it is tried only once.
-fn is_short(parts: &[Part]) -> bool {
-    let atoms = |part: &Part| match (part.law().formula(), part.law().listed()) {
+/// True if all losses may lie on a lattice, except for rounding, and atoms are few: then one attempt is enough.
+fn is_short(parts: &[CountedLoss]) -> bool {
+    let atoms = |part: &CountedLoss| match (part.law().list_formula(), part.law().listed_count()) {
         (Some(formula), _) => Some(formula.outcomes),
         (None, Some(atoms)) => Some(atoms as f64),
-        (None, None) => part.law().guarantee().map(|_| 2.0),
+        (None, None) => part.law().response_epsilon().map(|_| 2.0),
     };
     parts.iter().map(atoms).sum::<Option<f64>>().is_some_and(|atoms| atoms <= LITTLE_ATOMS)
         && distances(parts).is_some_and(|list| {
@@ -138,32 +139,33 @@ fn is_short(parts: &[Part]) -> bool {
         })
 }
 
-/// The distances of all losses from their offsets, if all are atoms.
-fn distances(parts: &[Part]) -> Option<Vec<f64>> {
+/// The distances of all losses from their offsets, if all losses are atoms.
+fn distances(parts: &[CountedLoss]) -> Option<Vec<f64>> {
     let lists: Option<Vec<_>> = parts.iter().map(|part| part.law().spacings()).collect();
     Some(lists?.concat())
 }
 
-impl<'a> Problem<'a> {
-    fn new(parts: &'a [Part], (effort, watch): (Effort, Watch<'a>)) -> Option<Self> {
+impl<'a> FourierProblem<'a> {
+    fn new(parts: &'a [CountedLoss], (effort, watch): (Effort, Watch<'a>)) -> Option<Self> {
         if effort == Effort::Little && !is_short(parts) {
             return None;
         }
-        let rough: Vec<Rough> = parts.iter().map(Rough::new).collect::<Option<_>>()?;
-        let sum = |(total, size): (Dd, f64), rough: &Rough| {
+        let rough: Vec<LossEstimate> =
+            parts.iter().map(LossEstimate::new).collect::<Option<_>>()?;
+        let sum = |(total, size): (Dd, f64), rough: &LossEstimate| {
             let offset = rough.offset * rough.count;
             (total + offset, size + offset.hi.abs())
         };
         let (offset, size) = rough.iter().fold((Dd::ZERO, 0.0), sum);
-        // A product and an addition for each, at 2^-102.
+        // A product and an addition for each loss, at 2^-102.
         let offset_error = size * STEP * (rough.len() as f64 + 1.0);
         Some(Self { parts, rough, offset, offset_error, effort, watch })
     }
 }
 
-/// Estimates: any tilt, window and step are sound.
+/// Estimates: every tilt, window and step is sound.
 #[allow(clippy::disallowed_methods)]
-impl Problem<'_> {
+impl FourierProblem<'_> {
     fn saddle(&self, tilt: f64) -> Saddle {
         let (mut k, mut slope, mut variance) = (0.0, 0.0, 0.0);
         for rough in &self.rough {
@@ -179,20 +181,20 @@ impl Problem<'_> {
         Saddle::search((-14.0, 14.0), 24, |t| self.saddle(t), too_small)
     }
 
-    /// The losses without the atoms that are left out from below at a tilt.
-    fn kept(&self, t: f64) -> Vec<Rough> {
+    /// The losses without the atoms that the lower bound leaves out at a tilt.
+    fn kept(&self, t: f64) -> Vec<LossEstimate> {
         let kept = self.rough.iter().map(|rough| {
             let least = rough.cumulant(t).0 + (LEFT_OUT / rough.count).ln();
             let heavy = |&&(loss, mass): &&(f64, f64)| mass + t * loss >= least;
             let list = rough.list.iter().filter(heavy).copied().collect();
-            Rough { list, count: rough.count, offset: rough.offset }
+            LossEstimate { list, count: rough.count, offset: rough.offset }
         });
         kept.collect()
     }
 
-    /// A window outside of which the tilted law has too little mass to matter for a gap,
-    /// relative to delta: by Chernoff's bound with the best of a few exponents on each side.
-    /// Delta is about the tilted mass over (1 + t deviation) (1 + t).
+    /// A window outside of which the tilted law has too little mass to matter for a gap, relative to delta, by
+    /// Chernoff's bound with the best of a few exponents on each side. Delta is about the tilted mass over (1 + t
+    /// deviation) (1 + t).
     fn window(&self, saddle: &Saddle, gap: f64) -> Window {
         let t = saddle.tilt;
         let deviation = saddle.variance.sqrt().max(0.5 / t);
@@ -222,8 +224,8 @@ impl Problem<'_> {
         window
     }
 
-    /// A step that makes full use of a period, at most the one wanted or, if the period would
-    /// be too long, not much wider.
+    /// A step that makes full use of a period: at most the wanted step or, if the period would be too long, not much
+    /// wider.
     fn step(&self, window: &Window, wanted: f64) -> Option<f64> {
         let most = MOST_PLACES / (3.0 * self.parts.len() as f64 + 3.0);
         let most = most.log2().floor().min(MOST_BITS);
@@ -232,7 +234,7 @@ impl Problem<'_> {
         (step <= HOPEFUL * wanted).then_some(step)
     }
 
-    /// The first step to try.
+    /// The step of the first attempt.
     fn first_step(&self, saddle: &Saddle, window: &Window, gap: f64) -> Option<f64> {
         let wanted = self.wanted_step(saddle, gap);
         let t = saddle.tilt;
@@ -243,8 +245,8 @@ impl Problem<'_> {
         }
     }
 
-    /// The step at which the lattices differ by about `gap`, relative to delta: splitting adds
-    /// about `t (t + 1)/2` times h^2/6 for each loss.
+    /// The step at which the bounds differ by about `gap`, relative to delta: splitting adds about `t (t + 1)` times
+    /// h^2/6 for each loss.
     fn wanted_step(&self, saddle: &Saddle, gap: f64) -> f64 {
         let t = saddle.tilt;
         let count: f64 = self.rough.iter().map(|rough| rough.count).sum();
@@ -253,38 +255,43 @@ impl Problem<'_> {
         step.min(widest)
     }
 
-    /// A step of which all differences of losses are multiples, but for rounding, if all losses
-    /// are atoms and there is one that is not too small. Any step is sound.
+    /// A step of which all differences of losses are multiples, except for rounding, if all losses are atoms and there
+    /// is such a step that is not too small. Every step is sound.
     fn exact_step(&self, least: f64) -> Option<f64> {
         common_step(&distances(self.parts)?, least)
     }
 }
 
-/// How long a period must be, in loss, and the exponents by which it is judged.
+/// The required length of a period, in loss, and the exponents that show it.
 struct Window {
     length: f64,
     exponents: [f64; 2],
 }
 
-/// One try at a given step.
-struct Attempt<'a> {
-    problem: &'a Problem<'a>,
-    placed: Vec<Placed<'a>>,
+/// An attempt at a given step.
+struct FourierAttempt<'a> {
+    problem: &'a FourierProblem<'a>,
+    placed: Vec<PlacedLoss<'a>>,
     frame: Frame,
-    /// For the bounds on what is folded onto the tail.
+    /// The exponents for the bounds on the mass folded onto the tail.
     exponents: [f64; 2],
 }
 
-impl<'a> Attempt<'a> {
-    /// None if the period would be too long. All of it is chosen, by estimates.
+impl<'a> FourierAttempt<'a> {
+    /// Returns `None` if the period would be too long. All choices here are estimates.
     #[allow(clippy::disallowed_methods)]
-    fn new(problem: &'a Problem<'a>, saddle: &Saddle, window: &Window, step: f64) -> Option<Self> {
+    fn new(
+        problem: &'a FourierProblem<'a>,
+        saddle: &Saddle,
+        window: &Window,
+        step: f64,
+    ) -> Option<Self> {
         let t = saddle.tilt;
         let furthest: f64 = problem.rough.iter().map(|rough| rough.count * rough.reach()).sum();
         if furthest / step > 0.1 * MOST_PLACE {
             return None;
         }
-        // A hair less: the step may fill the period.
+        // Slightly less, because the step may fill the period exactly.
         let bits = ((window.length / step + SPARE) * (1.0 - 1e-9)).log2().ceil().max(7.0);
         let work = bits.exp2() * (3.0 * problem.parts.len() as f64 + 3.0);
         let (most_bits, most_places) = match problem.effort {
@@ -297,11 +304,11 @@ impl<'a> Attempt<'a> {
         let frame = Frame { step, tilt: t * step, bits: bits as u32 };
         let placed = problem.parts.iter().zip(&problem.rough).map(|(part, rough)| {
             let (cumulant, mean, _) = rough.cumulant(t);
-            Placed {
+            PlacedLoss {
                 law: part.law(),
                 count: part.count,
                 offset: rough.offset,
-                cut: Cut { width: 0.5 * step, tilt: t, cumulant, watch: problem.watch },
+                cut: CellFineness { width: 0.5 * step, tilt: t, cumulant, watch: problem.watch },
                 reference: cumulant - t * rough.offset.hi,
                 centre: ((mean - rough.offset.hi) / step).round(),
             }
@@ -310,26 +317,26 @@ impl<'a> Attempt<'a> {
         Some(Self { problem, placed: placed.collect(), frame, exponents })
     }
 
-    fn above(&self, transforms: &mut Transforms) -> Result<Above<'_>, Failure> {
+    fn above(&self, transforms: &mut Transforms) -> Result<FourierUpperBound<'_>, Failure> {
         let mut leak = Wide::ZERO;
         let factors = self.placed.iter().map(|placed| {
-            self.problem.watch.at(0.5).ok()?;
+            self.problem.watch.check(0.5).ok()?;
             let (weights, lost) = split(placed, &self.frame)?;
             leak = leak + lost * Wide::from(placed.count as f64 * (1.0 + DOUBLES));
             Some(weights)
         });
         let frame = (self.frame.tilt, self.frame.step, self.frame.bits);
-        let split = Composed::new(factors, frame, transforms, &self.problem.watch)?;
-        Ok(Above { attempt: self, split: split.ok_or(Failure::TooMuch)?, leak })
+        let split = ComposedLaw::new(factors, frame, transforms, &self.problem.watch)?;
+        Ok(FourierUpperBound { attempt: self, split: split.ok_or(Failure::TooMuch)?, leak })
     }
 
-    fn below(&self, transforms: &mut Transforms) -> Result<Below<'_>, Failure> {
+    fn below(&self, transforms: &mut Transforms) -> Result<FourierLowerBound<'_>, Failure> {
         let mut moments = [Wide::ONE; 2];
         let (mut centre, mut bias) = (0.0, 0.0);
         let mut under_q = Vec::with_capacity(self.placed.len());
         let factors = self.placed.iter().map(|placed| {
-            self.problem.watch.at(0.5).ok()?;
-            let Merged { p, q, moments: own, bias: moved } =
+            self.problem.watch.check(0.5).ok()?;
+            let MergedLaws { p, q, moments: own, bias: moved } =
                 merge(placed, &self.frame, self.exponents)?;
             for (product, own) in moments.iter_mut().zip(own) {
                 *product = *product * Wide::from(own).powi(placed.count);
@@ -341,27 +348,27 @@ impl<'a> Attempt<'a> {
         });
         let Frame { step, tilt, bits } = self.frame;
         let watch = &self.problem.watch;
-        let p = Composed::new(factors, (tilt, step, bits), transforms, watch)?;
+        let p = ComposedLaw::new(factors, (tilt, step, bits), transforms, watch)?;
         let factors = under_q.into_iter().map(Some);
-        let q = Composed::new(factors, (tilt + step, step, bits), transforms, watch)?;
+        let q = ComposedLaw::new(factors, (tilt + step, step, bits), transforms, watch)?;
         let (p, q) = p.zip(q).ok_or(Failure::TooMuch)?;
-        Ok(Below { attempt: self, p, q, moments, centre, bias })
+        Ok(FourierLowerBound { attempt: self, p, q, moments, centre, bias })
     }
 }
 
-/// The dominating law.
-struct Above<'a> {
-    attempt: &'a Attempt<'a>,
-    split: Composed,
+/// The dominating law, which bounds delta from above.
+struct FourierUpperBound<'a> {
+    attempt: &'a FourierAttempt<'a>,
+    split: ComposedLaw,
     /// A bound on the mass that was left out.
     leak: Wide,
 }
 
-impl Above<'_> {
+impl FourierUpperBound<'_> {
     fn delta(&self, epsilon: f64) -> Wide {
         let problem = self.attempt.problem;
         let step = self.attempt.frame.step;
-        // y stands for the loss offset + h y; an epsilon a little lower is on the safe side.
+        // y stands for the loss offset + h y; a slightly lower epsilon is on the safe side.
         let gap = Dd::from(epsilon) - problem.offset - Dd::from(2.0 * problem.offset_error);
         let mut from = (gap.hi / step).floor() + 1.0;
         if from.is_nan() || from.abs() > MOST_PLACE {
@@ -377,7 +384,7 @@ impl Above<'_> {
         self.split.above(from, Some(over(from).upper())) + self.leak
     }
 
-    /// An epsilon at or above the largest loss that is not left out.
+    /// An epsilon at or above the largest loss in the list.
     fn top(&self) -> f64 {
         let problem = self.attempt.problem;
         let largest = problem.offset + Dd::product(self.split.last, self.attempt.frame.step);
@@ -385,19 +392,18 @@ impl Above<'_> {
     }
 }
 
-/// The dominated laws.
-struct Below<'a> {
-    attempt: &'a Attempt<'a>,
-    p: Composed,
-    q: Composed,
+/// The dominated laws, which bound delta from below.
+struct FourierLowerBound<'a> {
+    attempt: &'a FourierAttempt<'a>,
+    p: ComposedLaw,
+    q: ComposedLaw,
     moments: [Wide; 2],
     centre: f64,
     bias: f64,
 }
 
-impl Below<'_> {
-    /// The P mass from below and the Q mass from above of the sums the test takes to be
-    /// above an epsilon.
+impl FourierLowerBound<'_> {
+    /// The P mass from below and the Q mass from above of the sums that the test takes to be above an epsilon.
     fn test(&self, epsilon: f64, shift: f64) -> Tail {
         let gap = epsilon + self.bias - self.attempt.problem.offset.hi;
         let from = (gap / self.attempt.frame.step).ceil() + shift;
@@ -405,8 +411,8 @@ impl Below<'_> {
         Tail { p, q: self.q.above(from, None), slack: BOUNDS }
     }
 
-    /// The tilted P mass that is folded onto the sum from a place on:
-    /// `E[e^(s (Y - centre))] e^(-s (y - centre))` on either side.
+    /// The tilted P mass that is folded onto the sum from a place on: `E[e^(s (Y - centre))] e^(-s (y - centre))` on
+    /// either side.
     fn aliases(&self, from: f64) -> f64 {
         let period = self.p.period();
         let (high, low) = (from + period, self.p.lowest_alias(from));
@@ -427,25 +433,25 @@ impl Below<'_> {
     }
 }
 
-/// The factor by which to refine, given by how much the gap is too wide.
+/// The factor by which to refine the step if the gap is too wide by `excess`.
 fn finer(excess: f64) -> f64 {
     (1.5 * excess).sqrt().clamp(1.5, 64.0)
 }
 
-/// What a try came to, how wide it is, and by how much too wide: at most one if it is not.
-struct Tried<T> {
+/// The result of an attempt, its width, and the factor by which it is too wide (at most one if it is not).
+struct AttemptResult<T> {
     answer: T,
     width: f64,
     excess: f64,
 }
 
-/// Tries ever finer steps until an answer is narrow enough; a try may come to nothing. Where that may be for want of a
-/// longer window it begins again with one.
+/// Tries finer and finer steps until an answer is narrow enough; an attempt may give no answer. If a longer window may
+/// help, it starts again with a longer one.
 fn refine<T>(
-    problem: &Problem<'_>,
+    problem: &FourierProblem<'_>,
     saddle: &Saddle,
     gap: f64,
-    answer: impl Fn(&Attempt<'_>, &mut Transforms) -> Result<Option<Tried<T>>, Failure>,
+    answer: impl Fn(&FourierAttempt<'_>, &mut Transforms) -> Result<Option<AttemptResult<T>>, Failure>,
 ) -> Result<T, Failure> {
     let short = refine_within(problem, saddle, (gap, gap), &answer);
     let width = match short {
@@ -461,26 +467,26 @@ fn refine<T>(
     }
 }
 
-/// The same with one window, in which what is folded matters so much at most.
+/// Tries finer steps with one window, in which folded mass matters at most `folded` relative to delta.
 fn refine_within<T>(
-    problem: &Problem<'_>,
+    problem: &FourierProblem<'_>,
     saddle: &Saddle,
     (gap, folded): (f64, f64),
-    answer: impl Fn(&Attempt<'_>, &mut Transforms) -> Result<Option<Tried<T>>, Failure>,
+    answer: impl Fn(&FourierAttempt<'_>, &mut Transforms) -> Result<Option<AttemptResult<T>>, Failure>,
 ) -> Result<T, Failure> {
     let window = problem.window(saddle, folded);
     let mut step = problem.first_step(saddle, &window, gap).ok_or(Failure::TooMuch)?;
     let mut transforms = Transforms::new();
     let mut best = f64::INFINITY;
     for _ in 0..MOST_TRIES {
-        let Some(attempt) = Attempt::new(problem, saddle, &window, step) else { break };
+        let Some(attempt) = FourierAttempt::new(problem, saddle, &window, step) else { break };
         let Some(tried) = answer(&attempt, &mut transforms)? else { break };
         if tried.excess <= 1.0 {
             return Ok(tried.answer);
         }
         let finer = step / finer(tried.excess);
         let next = problem.step(&window, finer).filter(|&next| next < 0.9 * step);
-        // The gap falls with the square of the step, or it will not fall.
+        // The gap decreases with the square of the step, or not at all.
         let falls = tried.width < 0.8 * best;
         best = best.min(tried.width);
         match next {
@@ -493,12 +499,12 @@ fn refine_within<T>(
 
 /// The least epsilon whose pure delta is within the target.
 pub(crate) fn epsilon(
-    parts: &[Part],
+    parts: &[CountedLoss],
     target: &Target,
     tolerance: f64,
     (effort, watch): (Effort, Watch<'_>),
 ) -> Result<Bracket, Failure> {
-    let problem = Problem::new(parts, (effort, watch)).ok_or(Failure::TooMuch)?;
+    let problem = FourierProblem::new(parts, (effort, watch)).ok_or(Failure::TooMuch)?;
     let ln_target = target.lower.ln_estimate();
     let saddle = problem.search(|saddle| saddle.ln_delta > ln_target || saddle.epsilon < 0.0);
     let gap = 0.7 * tolerance * saddle.tilt * saddle.epsilon.max(1e-3);
@@ -511,41 +517,45 @@ pub(crate) fn epsilon(
         let upper = if above.delta(0.0) <= target.lower {
             0.0
         } else {
-            satisfying(|e| above.delta(e), target, &saddle, top, &watch)?
+            satisfying_epsilon(|e| above.delta(e), target, &saddle, top, &watch)?
         };
         let below = attempt.below(transforms)?;
         let roots = below.tests(upper).map(|test| test.root(target).0);
         let lower = roots.into_iter().fold(0.0, f64::max).min(upper);
         let answer = Bracket { lower, upper };
         let width = answer.relative_width();
-        let excess = if answer.keeps(tolerance) {
+        let excess = if answer.is_within_tolerance(tolerance) {
             0.0
         } else {
             width / tolerance.max(1e-12 / upper.max(1e-300))
         };
-        Ok(Some(Tried { answer, width, excess }))
+        Ok(Some(AttemptResult { answer, width, excess }))
     })
 }
 
 /// The pure delta at an epsilon.
 pub(crate) fn delta(
-    parts: &[Part],
+    parts: &[CountedLoss],
     epsilon: f64,
     tolerance: f64,
     (effort, watch): (Effort, Watch<'_>),
-) -> Result<Ends, Failure> {
-    let problem = Problem::new(parts, (effort, watch)).ok_or(Failure::TooMuch)?;
+) -> Result<DeltaBounds, Failure> {
+    let problem = FourierProblem::new(parts, (effort, watch)).ok_or(Failure::TooMuch)?;
     let saddle = problem.search(|saddle| saddle.epsilon < epsilon);
     let saddle = Saddle { epsilon, ..saddle };
     refine(&problem, &saddle, tolerance, |attempt, transforms| {
         let upper = attempt.above(transforms)?.delta(epsilon);
         if !upper.is_positive() {
-            return Ok(Some(Tried { answer: Ends::ZERO, width: 0.0, excess: 0.0 }));
+            return Ok(Some(AttemptResult { answer: DeltaBounds::ZERO, width: 0.0, excess: 0.0 }));
         }
         let below = attempt.below(transforms)?;
         let tests = below.tests(epsilon).map(|test| test.delta(epsilon).lower);
         let lower = tests.into_iter().fold(Wide::ZERO, |a, b| if b > a { b } else { a });
         let width = ((upper - lower) * upper.recip()).estimate();
-        Ok(Some(Tried { answer: Ends { lower, upper }, width, excess: width / tolerance }))
+        Ok(Some(AttemptResult {
+            answer: DeltaBounds { lower, upper },
+            width,
+            excess: width / tolerance,
+        }))
     })
 }

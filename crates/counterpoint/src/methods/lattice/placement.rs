@@ -1,11 +1,11 @@
 //! Atoms on a lattice, tilted and folded to one period.
 //!
-//! A loss is counted in steps from an offset of its own, so that only differences of losses
-//! have to fit the lattice. Above, an atom is split between its neighbours so that P and Q
-//! mass are kept; below, it moves to the nearest with its true P and Q mass (theory 3.12).
+//! A loss is counted in steps from its own offset, so that only differences of losses have to fit the lattice. For the
+//! upper bound an atom is split between its neighbours so that P and Q mass are kept; for the lower bound it moves to
+//! the nearest place with its true P and Q mass (theory 3.12).
 
 use crate::laws::Law;
-use crate::laws::cells::{Cut, MASS_ERROR, Point, Side};
+use crate::laws::cells::{CellAtom, CellFineness, Domination, MASS_ERROR};
 use counterpoint_numerics::{Dd, UNIT, Wide, exp, exp_rounded, expm1};
 
 /// A lattice, and a tilt for the laws on it.
@@ -19,21 +19,21 @@ pub(super) struct Frame {
     pub(super) bits: u32,
 }
 
-/// A loss to be placed.
+/// A loss to be placed on the lattice.
 #[derive(Clone, Copy)]
-pub(super) struct Placed<'a> {
+pub(super) struct PlacedLoss<'a> {
     pub(super) law: &'a dyn Law,
     pub(super) count: u64,
     pub(super) offset: Dd,
-    pub(super) cut: Cut<'a>,
-    /// About the logarithm of the tilted mass: masses are given relative to e^reference.
+    pub(super) cut: CellFineness<'a>,
+    /// Approximately the logarithm of the tilted mass; masses are relative to e^reference.
     pub(super) reference: f64,
-    /// About the mean place under the tilted law.
+    /// Approximately the mean place under the tilted law.
     pub(super) centre: f64,
 }
 
 /// Tilted masses `mass e^(tilt i - reference) / norm`, folded to a period.
-pub(super) struct Weights {
+pub(super) struct PlacedWeights {
     pub(super) list: Vec<f64>,
     pub(super) norm: Dd,
     pub(super) reference: f64,
@@ -46,18 +46,17 @@ pub(super) struct Weights {
     runs: Runs,
 }
 
-/// A merged loss: its laws under P and Q, and what is needed to use them.
-pub(super) struct Merged {
-    pub(super) p: Weights,
-    pub(super) q: Weights,
-    /// `E[e^(s (i - centre))]` under the tilted P, for s the exponents asked for,
-    /// from above.
+/// A merged loss: its laws under P and Q, and the moments and bias of the merge.
+pub(super) struct MergedLaws {
+    pub(super) p: PlacedWeights,
+    pub(super) q: PlacedWeights,
+    /// `E[e^(s (i - centre))]` under the tilted P, from above, for the given exponents s.
     pub(super) moments: [f64; 2],
-    /// By how much it moved up, on average, in the tilted law.
+    /// The mean upward move in the tilted law.
     pub(super) bias: f64,
 }
 
-/// How many atoms in a row fall into one place: summing them up costs a unit each.
+/// Counts the atoms in a row that fall into one place; adding them up costs a unit each.
 #[derive(Default)]
 struct Runs {
     place: f64,
@@ -74,35 +73,35 @@ impl Runs {
     }
 }
 
-/// Masses that underflow are raised to this, above e^-700, where they must not be too small.
+/// Masses that underflow are raised to this value, above e^-700, where they must not be too small.
 const FLOOR: f64 = 1e-304;
 
-/// More than any product loses that underflows.
+/// More than any product loses to underflow.
 const TINY: f64 = 1e-305;
 
-/// Below, atoms with less than this share of the tilted P mass, over all losses of the kind, are
-/// left out: far ones would spoil the bounds on what is folded.
+/// The lower bound leaves out atoms with less than this share of the tilted P mass, over all losses of the kind: far
+/// atoms would spoil the bounds on folded mass.
 pub(super) const LEFT_OUT: f64 = 1e-20;
 
-/// A bound on the absolute error of a loss, relative to max(1, |loss|): 2^-88, being 2^-90 for an atom
-/// (2^-94 for a parameter), as much again for a mixture, and differences at 2^-102.
+/// A bound on the absolute error of a loss, relative to max(1, |loss|): 2^-88. It consists of 2^-90 for an atom (2^-94
+/// for a parameter), as much again for a mixture, and differences at 2^-102.
 const LOSS_ERROR: f64 = 3.3e-27;
 
 /// e^x is at most 1 + 1.01 x, and e^-x at least 1 - 1.01 x, for errors x of a loss: below 0.01.
 const FIRST_ORDER: f64 = 1.01;
 
-/// An atom's mass, and the share of it that moves: each as good as [`MASS_ERROR`] says.
+/// An atom's mass, and the share of it that moves: each has the error [`MASS_ERROR`].
 const SHARED: f64 = 2.0 * MASS_ERROR;
 
-/// Sums of up to 2^23 positive doubles, at u each: 10^-9. So weights sum up to one but for this.
+/// Sums of up to 2^23 positive doubles, at u each: 10^-9. So weights sum to one within this.
 pub(super) const TOTALS: f64 = 1e-8;
 
 /// An addition to a place, and the one before, for each atom of a run; the tilt and the floor.
 const ADDED: f64 = 2.0;
 const PLACED: f64 = 4.0;
 
-impl Weights {
-    fn new(placed: &Placed<'_>, bits: u32) -> Self {
+impl PlacedWeights {
+    fn new(placed: &PlacedLoss<'_>, bits: u32) -> Self {
         Self {
             list: vec![0.0; 1 << bits],
             norm: Dd::ONE,
@@ -124,12 +123,11 @@ impl Weights {
         }
     }
 
-    /// Divides by the sum. Atoms come in order, but for three: a place takes at most two
-    /// runs of them, each time the period comes round.
-    fn normalised(mut self) -> Self {
+    /// Divides by the sum. Atoms are in order, except for three: a place gets at most two runs of them for each period.
+    fn normalise(mut self) -> Self {
         let rounds = (self.last - self.first) / self.list.len() as f64 + 2.0;
         self.error = SHARED + UNIT * (ADDED * self.runs.longest + PLACED) * rounds;
-        // Any divisor will do; this one makes them sum up to one but for 1e-8.
+        // Every divisor is sound; with this one the weights sum to one within 1e-8.
         let norm = self.list.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         self.norm = Dd::from(norm);
         for weight in &mut self.list {
@@ -144,8 +142,7 @@ fn weight(x: Dd, floor: f64) -> f64 {
     if x.hi < -700.0 { floor } else { exp_rounded(x) }
 }
 
-/// How many whole steps above the offset a loss lies, how far above them, and how far below
-/// one more.
+/// The number of whole steps from the offset to a loss, the distance above them, and the distance below one step more.
 fn place(loss: Dd, offset: Dd, step: f64) -> (f64, f64, f64) {
     let gap = loss - offset;
     let over = |place: f64| gap - Dd::product(place, step);
@@ -159,14 +156,14 @@ fn place(loss: Dd, offset: Dd, step: f64) -> (f64, f64, f64) {
     (place, over(place).hi.max(0.0), -over(place + 1.0).hi.min(0.0))
 }
 
-/// The dominating law, and the P mass left out; none if it is too much work.
-pub(super) fn split(placed: &Placed<'_>, frame: &Frame) -> Option<(Weights, Wide)> {
-    let mut weights = Weights::new(placed, frame.bits);
+/// The dominating law, and the P mass left out; `None` if it is too much work.
+pub(super) fn split(placed: &PlacedLoss<'_>, frame: &Frame) -> Option<(PlacedWeights, Wide)> {
+    let mut weights = PlacedWeights::new(placed, frame.bits);
     let whole = -expm1(-frame.step);
     let whole_up = expm1(frame.step);
     let next = exp(frame.tilt);
-    let mut put = |point: Point| {
-        // The loss may be a little larger than known; a larger one dominates.
+    let mut put = |point: CellAtom| {
+        // The loss may be slightly larger than computed; a larger one dominates.
         let error = LOSS_ERROR * point.loss.hi.abs().max(1.0) + point.error;
         let loss = point.loss + Dd::from(error);
         let (place, over, under) = place(loss, placed.offset, frame.step);
@@ -178,18 +175,22 @@ pub(super) fn split(placed: &Placed<'_>, frame: &Frame) -> Option<(Weights, Wide
         weights.add(place, mass * stays + TINY);
         weights.add(place + 1.0, mass * next * up + TINY);
     };
-    let lost = placed.law.points(Side::Above, Some(&placed.cut), &mut put)?;
-    Some((weights.normalised(), lost))
+    let lost = placed.law.points(Domination::Above, Some(&placed.cut), &mut put)?;
+    Some((weights.normalise(), lost))
 }
 
-/// The dominated laws; none if it is too much work.
-pub(super) fn merge(placed: &Placed<'_>, frame: &Frame, exponents: [f64; 2]) -> Option<Merged> {
-    let mut p = Weights::new(placed, frame.bits);
-    let mut q = Weights::new(placed, frame.bits);
+/// The dominated laws; `None` if it is too much work.
+pub(super) fn merge(
+    placed: &PlacedLoss<'_>,
+    frame: &Frame,
+    exponents: [f64; 2],
+) -> Option<MergedLaws> {
+    let mut p = PlacedWeights::new(placed, frame.bits);
+    let mut q = PlacedWeights::new(placed, frame.bits);
     let tilt_under_q = frame.tilt + frame.step;
     let least = LEFT_OUT / placed.count as f64;
     let (mut moments, mut bias) = ([0.0; 2], 0.0);
-    let mut put = |point: Point| {
+    let mut put = |point: CellAtom| {
         let gap = (point.loss - placed.offset).hi + (point.p / point.q - 1.0);
         let place = (gap / frame.step).round();
         let reference = Dd::from(placed.reference);
@@ -209,9 +210,9 @@ pub(super) fn merge(placed: &Placed<'_>, frame: &Frame, exponents: [f64; 2]) -> 
             }
         }
     };
-    placed.law.points(Side::Below, Some(&placed.cut), &mut put)?;
-    let (p, q) = (p.normalised(), q.normalised());
+    placed.law.points(Domination::Below, Some(&placed.cut), &mut put)?;
+    let (p, q) = (p.normalise(), q.normalise());
     let moments = moments.map(|moment| moment / p.norm.hi * (1.0 + TOTALS));
     let bias = bias / p.norm.hi;
-    Some(Merged { p, q, moments, bias })
+    Some(MergedLaws { p, q, moments, bias })
 }

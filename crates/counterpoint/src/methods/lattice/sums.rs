@@ -1,45 +1,41 @@
-//! The sum of many losses on a lattice: one Fourier transform each, a power, and one
-//! transform back.
+//! The sum of many losses on a lattice: one Fourier transform each, a power, and one transform back.
 
-use super::placement::{TOTALS, Weights};
-use crate::ends::{ROUNDED_UP, UNCOUNTED};
-use crate::watch::{Stopped, Watch};
+use super::placement::{PlacedWeights, TOTALS};
+use crate::delta_bounds::{ROUNDED_UP, UNCOUNTED};
+use crate::watch::{StopRequest, Watch};
 use counterpoint_numerics::fourier::{Complex, Transforms};
 use counterpoint_numerics::{Dd, STEP, UNIT, Wide, exp, expm1};
 
-/// The tilted law of the sum Y, folded to a period: the law itself has masses
-/// `scale e^(-tilt y)` times these.
-pub(super) struct Composed {
+/// The tilted law of the sum Y, folded to a period. The law itself has masses `scale e^(-tilt y)` times these.
+pub(super) struct ComposedLaw {
     masses: Vec<f64>,
-    /// Bounds on the errors of the masses from the transforms: of each one, and of the root of
-    /// the sum of their squares.
+    /// Bounds on the masses' errors from the transforms: on each error, and on the root of the sum of their squares.
     error: f64,
     error_in_square: f64,
-    /// All masses together are at most this.
+    /// A bound on the sum of all masses.
     whole: f64,
     scale: Wide,
     /// A bound on the relative error of scale and weights.
     relative: f64,
     tilt: f64,
     step: f64,
-    /// The lowest and the highest sum there is.
+    /// The lowest and the highest possible sum.
     pub(super) first: f64,
     pub(super) last: f64,
 }
 
-/// Of a transform that is not known.
+/// The value of an unknown transform.
 const UNBOUNDED: Complex<f64> = Complex::new(f64::INFINITY, 0.0);
 
-/// The work in progress: the product of the characteristic functions, and bounds on how
-/// large it can truly be.
+/// The product of the characteristic functions so far, and bounds on its true size.
 struct Product {
     values: Vec<Complex<f64>>,
     ceilings: Vec<f64>,
     /// Relative errors: of the powers, and of scale and weights.
     powers: f64,
     relative: f64,
-    /// What the transforms' errors make of the masses, as a root of a sum of squares: the sum
-    /// over all losses of the errors of each; and how many losses these are.
+    /// The effect of the transforms' errors on the masses, as a root of a sum of squares, added up over all losses; and
+    /// the number of losses.
     forward: f64,
     count: f64,
     scale: Wide,
@@ -49,21 +45,21 @@ struct Product {
 
 /// Terms smaller than e^-40 of the first are bounded together.
 pub(super) const FAR: f64 = 40.0;
-/// A power below this is not computed to the end: it stays below. The ceilings of all other
-/// factors multiply to less than e^6 if the errors are below 0.01, which is checked.
+/// A power below this is not computed further, because it stays below. The ceilings of all other factors multiply to
+/// less than e^6 if the errors are below 0.01, which is checked.
 const NOTHING: f64 = 1e-40;
-/// What is allowed at each point for powers that are nothing.
+/// The allowance at each point for powers below [`NOTHING`].
 const ALLOWED: f64 = 1e-36;
-/// How many terms are computed one from the other.
+/// The number of terms that are computed by recursion from the first.
 const RUN: usize = 128;
 
-/// By how much powers of numbers of at most 1 + [`TOTALS`] and their errors grow, for each factor.
+/// The growth of powers of numbers of at most 1 + [`TOTALS`], and of their errors, for each factor.
 const GROWTH: f64 = 3e-8;
-/// What is to come a period later, e^-x/(1 - e^-x): four roundings.
+/// The terms of later periods, e^-x/(1 - e^-x): four roundings.
 const AGAIN: f64 = 1.0001;
 /// A product of complex doubles is good to sqrt(5) u; one for each factor of a power, and two.
 const POWER: f64 = 16.0 * UNIT;
-/// Powers and their ceilings are each off by what [`POWER`] says; the ceilings are in the bound.
+/// Powers and their ceilings each have the error [`POWER`]; the ceilings are in the bound.
 const POWERS: f64 = 3.0;
 /// Division by the norm: a rounding for each weight.
 const NORM: f64 = 4.0 * UNIT;
@@ -71,13 +67,12 @@ const NORM: f64 = 4.0 * UNIT;
 const RECURRENCE: f64 = 8.0 * UNIT;
 const ENDS_OF_A_RUN: f64 = 512.0 * UNIT;
 
-/// The watcher is asked after so many powers.
+/// The number of powers between two calls of the watch.
 const OFTEN: usize = 1 << 16;
 
-/// A bound on a transform's rounding, relative to the sum of all magnitudes: each output is a
-/// sum along a tree of butterflies, one for each bit, that loses about 5 u at each. The same
-/// holds for the roots of the sums of squares, as every stage is a multiple of an isometry
-/// (Higham, Accuracy and Stability of Numerical Algorithms, theorem 24.2).
+/// A bound on a transform's rounding, relative to the sum of all magnitudes: each output is a sum along a tree of
+/// butterflies, one for each bit, that loses about 5 u at each. The same holds for the roots of the sums of squares, as
+/// every stage is a multiple of an isometry (Higham, Accuracy and Stability of Numerical Algorithms, theorem 24.2).
 fn transform_error(bits: u32) -> f64 {
     32.0 * f64::from(bits + 4) * UNIT
 }
@@ -98,26 +93,25 @@ impl Product {
         }
     }
 
-    /// Multiplies by the power of one factor. If the transform is off by at most e, the
-    /// power is off by at most (|phi| + e)^n - |phi|^n: the ceilings are the products of
-    /// the first.
+    /// Multiplies by the power of one factor. If the transform's error is at most e, the power's error is at most
+    /// (|phi| + e)^n - |phi|^n; the ceilings are the products of (|phi| + e)^n.
     fn multiply(
         &mut self,
-        weights: Weights,
+        weights: PlacedWeights,
         bits: u32,
         transforms: &mut Transforms,
         watch: &Watch<'_>,
-    ) -> Result<(), Stopped> {
-        watch.at(0.5)?;
+    ) -> Result<(), StopRequest> {
+        watch.check(0.5)?;
         let squares: f64 = weights.list.iter().map(|weight| weight * weight).sum();
         let spectrum = transforms.forward(weights.list);
-        // There is one by construction; infinities bound nothing and are therefore safe.
+        // The transform exists by construction; infinities would bound nothing, which is safe.
         let spectrum = spectrum.unwrap_or_else(|| vec![UNBOUNDED; self.values.len()]);
         let error = transform_error(bits);
         let both = self.values.iter_mut().zip(&mut self.ceilings);
         for (done, ((value, ceiling), phi)) in both.zip(spectrum).enumerate() {
             if done % OFTEN == 0 {
-                watch.at(0.5)?;
+                watch.check(0.5)?;
             }
             let (power, most) = powers(phi, size(phi) + error, weights.count);
             *value *= power;
@@ -138,7 +132,7 @@ impl Product {
     }
 }
 
-/// |z|, but for a few u and 1e-150: an error of a transform is larger.
+/// |z| to a few u and 1e-150, which is less than an error of a transform.
 fn size(z: Complex<f64>) -> f64 {
     z.norm_sqr().sqrt()
 }
@@ -164,26 +158,26 @@ fn powers(z: Complex<f64>, x: f64, mut n: u64) -> (Complex<f64>, f64) {
     }
 }
 
-impl Composed {
+impl ComposedLaw {
     pub(super) fn new(
-        factors: impl Iterator<Item = Option<Weights>>,
+        factors: impl Iterator<Item = Option<PlacedWeights>>,
         (tilt, step, bits): (f64, f64, u32),
         transforms: &mut Transforms,
         watch: &Watch<'_>,
-    ) -> Result<Option<Self>, Stopped> {
-        // Before much memory is filled.
-        watch.at(0.5)?;
+    ) -> Result<Option<Self>, StopRequest> {
+        // Stops before much memory is filled.
+        watch.check(0.5)?;
         let mut product = Product::new(bits);
         for weights in factors {
-            // Atoms are none too if it is time to stop.
-            watch.at(0.5)?;
+            // Weights are also `None` if the watch stopped.
+            watch.check(0.5)?;
             let Some(weights) = weights else { return Ok(None) };
             product.multiply(weights, bits, transforms, watch)?;
         }
         let Product { mut values, ceilings, powers, relative, scale, first, last, forward, count } =
             product;
         let points = (1_u64 << bits) as f64;
-        // Every point but the first and the last stands for two.
+        // Every point except the first and the last stands for two.
         let (mut error, mut off_squares, mut squares) = (0.0, 0.0, 0.0);
         let mut ceiling_squares = 0.0;
         for (&value, ceiling) in values.iter().zip(&ceilings) {
@@ -198,13 +192,13 @@ impl Composed {
         let error = mean(error);
         // At zero a characteristic function is the sum of the masses.
         let whole = ceilings.first().map_or(f64::INFINITY, |all| all * (1.0 + powers));
-        // Powers of characteristic functions, at most 1 + 1e-8, differ by at most the sum of
-        // the differences of these, but for a growth of the latter.
+        // Powers of characteristic functions, at most 1 + 1e-8, differ by at most the sum of the functions'
+        // differences, up to a growth of the latter.
         let growth = exp(GROWTH * count);
         let together = growth * forward + POWERS * powers * mean(ceiling_squares).sqrt();
         let off = mean(off_squares).sqrt().min(together + 2.0 * ALLOWED);
         let error_in_square = off + transform_error(bits) * mean(squares).sqrt();
-        watch.at(0.5)?;
+        watch.check(0.5)?;
         if let Some(value) = values.first_mut() {
             value.im = 0.0;
         }
@@ -237,19 +231,19 @@ impl Composed {
         self.masses.len() as f64
     }
 
-    /// The mass of all Y from `from` on, each y weighted with `1 - e^-(kappa + h (y - from))`
-    /// if a kappa is given: the value from above.
+    /// An upper bound on the mass of all Y from `from` on, each y weighted with `1 - e^-(kappa + h (y - from))` if a
+    /// kappa is given.
     ///
-    /// A folded mass is the sum of those of all y a period apart, each at least zero: with
-    /// weights e^(-tilt y) times at most one, all of these y from `from` on have together at
-    /// most the folded mass times the sum of their weights.
+    /// A folded mass is the sum of the masses of all y a period apart, each at least zero. With weights e^(-tilt y)
+    /// times at most one, all of these y from `from` on have together at most the folded mass times the sum of their
+    /// weights.
     pub(super) fn above(&self, from: f64, kappa: Option<f64>) -> Wide {
         if from > self.last {
             return Wide::ZERO;
         }
         let (terms, rest) = self.reach(from, self.period());
         let (sum, noise) = self.sum(from, terms, kappa);
-        // The same place a period and more later.
+        // The same place, one or more periods later.
         let fall = exp(-self.tilt * self.period());
         let again = if self.is_one_period(from) {
             0.0
@@ -257,29 +251,29 @@ impl Composed {
             AGAIN.max(self.whole) * fall / -expm1(-self.tilt * self.period())
         };
         let total = sum + noise + rest + again;
-        self.scaled(from, total, 1.0)
+        self.times_scale(from, total, 1.0)
     }
 
-    /// The same without weights from below, given a bound on the tilted mass below
-    /// [`Self::lowest_alias`] or a period and more above.
+    /// A lower bound on the mass of all Y from `from` on, given a bound on the tilted mass below [`Self::lowest_alias`]
+    /// or a period and more above.
     pub(super) fn below(&self, from: f64, aliases: f64) -> Wide {
         let (terms, _) = self.reach(from, self.period());
         let (sum, noise) = self.sum(from, terms, None);
-        self.scaled(from, sum - noise - aliases, -1.0)
+        self.times_scale(from, sum - noise - aliases, -1.0)
     }
 
-    /// What lies below and is added from `from` on all the same, lies below this.
+    /// A place above all mass from below `from` that folding adds to the sum.
     pub(super) fn lowest_alias(&self, from: f64) -> f64 {
         let (terms, _) = self.reach(from, self.period());
         from + terms as f64 - self.period()
     }
 
-    /// Whether the period is longer than the sums are apart, so that nothing is folded.
+    /// True if the period is longer than the range of the sums, so that nothing is folded.
     fn is_one_period(&self, from: f64) -> bool {
         from >= self.first && self.last - self.first < self.period()
     }
 
-    /// How many terms to add up, of at most so many, and what the others can add.
+    /// The number of terms to add up, at most `most`, and a bound on the others.
     fn reach(&self, from: f64, most: f64) -> (usize, f64) {
         let most = if self.is_one_period(from) { most.min(self.last - from + 1.0) } else { most };
         let far = (FAR / self.tilt).ceil();
@@ -290,8 +284,8 @@ impl Composed {
         }
     }
 
-    /// The weighted sum, and a bound on its error from the masses': the sum of the weights times
-    /// the error of each, or by Cauchy and Schwarz the product of the roots of sums of squares.
+    /// The weighted sum, and a bound on its error from the masses' errors: the sum of the weights times the error of
+    /// each, or by Cauchy and Schwarz the product of the roots of sums of squares.
     fn sum(&self, from: f64, terms: usize, kappa: Option<f64>) -> (f64, f64) {
         // A power of two.
         let period = self.masses.len();
@@ -326,8 +320,8 @@ impl Composed {
         (sum, noise * (1.0 + TOTALS))
     }
 
-    /// Times the scale at `from`, with the relative error in the given direction.
-    fn scaled(&self, from: f64, sum: f64, direction: f64) -> Wide {
+    /// Multiplies by the scale at `from`, with the relative error in the given direction.
+    fn times_scale(&self, from: f64, sum: f64, direction: f64) -> Wide {
         if !sum.is_finite() {
             return if direction > 0.0 { Wide::ONE } else { Wide::ZERO };
         }

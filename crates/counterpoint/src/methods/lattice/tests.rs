@@ -18,11 +18,11 @@ fn laplace(epsilon: f64) -> Loss {
     Loss::from(Laplace { epsilon: dd(epsilon) })
 }
 
-fn part(loss: Loss, count: u64) -> Part {
-    Part { each: loss, count }
+fn part(loss: Loss, count: u64) -> CountedLoss {
+    CountedLoss { each: loss, count }
 }
 
-fn sampled(rate: f64, sigma: f64, direction: Direction, count: u64) -> Vec<Part> {
+fn sampled(rate: f64, sigma: f64, direction: Direction, count: u64) -> Vec<CountedLoss> {
     vec![part(Loss::from(SampledGaussian { rate, mu: dd(1.0 / sigma), direction }), count)]
 }
 
@@ -34,13 +34,13 @@ fn holds(bracket: Bracket, value: f64, error: f64) {
     assert!(bracket.relative_width() <= TOLERANCE, "{text}");
 }
 
-fn delta_holds(parts: &[Part], epsilon: f64, value: f64, error: f64) {
-    let Ends { lower, upper } =
+fn delta_holds(parts: &[CountedLoss], epsilon: f64, value: f64, error: f64) {
+    let DeltaBounds { lower, upper } =
         delta(parts, epsilon, TOLERANCE, (Effort::Much, Watch::none())).unwrap();
     holds(Bracket { lower: lower.lower(0.0), upper: upper.upper(0.0) }, value, error);
 }
 
-fn epsilon_holds(parts: &[Part], target: f64, value: f64, error: f64) {
+fn epsilon_holds(parts: &[CountedLoss], target: f64, value: f64, error: f64) {
     let target = Target { lower: Wide::from(target), upper: Wide::from(target) };
     holds(epsilon(parts, &target, TOLERANCE, (Effort::Much, Watch::none())).unwrap(), value, error);
 }
@@ -80,7 +80,7 @@ fn randomized_responses() {
     epsilon_holds(&[responses(0.1, 1000)], 1e-6, 19.344_671_447_99, 1e-12);
     epsilon_holds(&[responses(0.1, 100)], 1e-12, 6.891_377_199_771, 1e-12);
     delta_holds(&[responses(0.1, 100)], 4.0, 3.422_312_319_196_773_3e-5, 1e-12);
-    let different: Vec<Part> = (1..=20).map(|i| responses(0.05 * f64::from(i), 1)).collect();
+    let different: Vec<CountedLoss> = (1..=20).map(|i| responses(0.05 * f64::from(i), 1)).collect();
     delta_holds(&different, 3.0, 0.431_599_799_550_858_39, 1e-12);
     delta_holds(&different, 6.0, 0.083_955_952_588_741_54, 1e-12);
 }
@@ -161,7 +161,7 @@ fn enumerated(parts: &[(Vec<(f64, f64)>, u64)], epsilon: f64) -> f64 {
     all.iter().map(|&(l, p)| p * (1.0 - (epsilon - l).exp()).max(0.0)).sum()
 }
 
-fn atoms_part(list: &[(f64, f64)], count: u64) -> Part {
+fn atoms_part(list: &[(f64, f64)], count: u64) -> CountedLoss {
     let list: Vec<Atom> =
         list.iter().map(|&(loss, mass)| Atom { loss: dd(loss), mass: dd(mass) }).collect();
     part(
@@ -184,7 +184,8 @@ fn atoms_with_and_without_a_common_step() {
     };
     for [a, b] in [[0.5, 0.25], [0.5, 0.311_234]] {
         let lists = [(three(a), 4), (three(b), 4)];
-        let parts: Vec<Part> = lists.iter().map(|(list, count)| atoms_part(list, *count)).collect();
+        let parts: Vec<CountedLoss> =
+            lists.iter().map(|(list, count)| atoms_part(list, *count)).collect();
         for epsilon in [0.1, 1.05, 2.4] {
             delta_holds(&parts, epsilon, enumerated(&lists, epsilon), 1e-12);
         }
@@ -212,7 +213,7 @@ fn nothing_to_pay_and_all_to_stop() {
     let target = Target { lower: Wide::from(0.5), upper: Wide::from(0.5) };
     let bracket = epsilon(&parts, &target, TOLERANCE, (Effort::Much, Watch::none())).unwrap();
     assert!(bracket.upper <= 0.0, "{bracket}");
-    let stop = |_: f64| crate::watch::Go::Stop;
-    let stopped = epsilon(&parts, &target, TOLERANCE, (Effort::Much, Watch::with(&stop)));
+    let stop = |_: f64| crate::watch::Control::Stop;
+    let stopped = epsilon(&parts, &target, TOLERANCE, (Effort::Much, Watch::new(&stop)));
     assert_eq!(stopped, Err(Failure::Stopped));
 }

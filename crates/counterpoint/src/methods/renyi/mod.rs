@@ -1,40 +1,38 @@
-//! From Rényi divergences to epsilon and delta.
+//! Conversion of Rényi divergences to epsilon and delta.
 //!
-//! With t = a - 1 and T(t) = t times the divergence of order a, for every t > 0
-//! `ln delta(eps) <= T - t eps - ln(1+t) - t ln(1 + 1/t)` (Canonne, Kamath and Steinke,
-//! 2020).
+//! With t = a - 1 and T(t) = t times the divergence of order a, for every t > 0 `ln delta(eps) <= T - t eps - ln(1+t) -
+//! t ln(1 + 1/t)` (Canonne, Kamath and Steinke, 2020).
 
 mod witness;
 
 pub(crate) use witness::witness;
 
 use crate::composition::leak::Target;
-use crate::composition::{Composition, Times};
-use crate::ends::{LOOSE, ROUNDED_UP};
+use crate::composition::{Composition, WithCount};
+use crate::delta_bounds::{LOOSE, ROUNDED_UP};
 use crate::laws::quick_cumulant;
 use crate::laws::{LEAST, MOST};
 use crate::loss::Curve;
 use crate::mechanism::RenyiCurve;
-use crate::methods::search::golden;
+use crate::methods::search::golden_section;
 use counterpoint_numerics::{Dd, STEP, Wide};
 
 /// A term of the conversion: a logarithm good to 2^-94 of itself, a product, a quotient and three sums.
 const TERM: f64 = 8.0 * STEP;
 
-/// An epsilon at which the pure delta is at most the target, and the order that shows it;
-/// `None` if no order does.
+/// An epsilon at which the pure delta is at most the target, and the order that shows it; `None` if no order does.
 pub(crate) fn epsilon(whole: &Composition, target: &Target) -> Option<(f64, f64)> {
     let (ln_room, error) = ln_room(whole, target)?;
     let at = |t: f64| Some(epsilon_at(&total(whole, t)?, ln_room, error, t));
-    let t = best(whole, |t| at(t).map(|(value, _)| value.hi))?;
+    let t = best_t(whole, |t| at(t).map(|(value, _)| value.hi))?;
     let (value, error) = at(t)?;
     let upper = (value + error.into()).upper();
     upper.is_finite().then_some((upper.max(0.0), 1.0 + t))
 }
 
-/// ln of what the target leaves for the curves.
-fn ln_room(whole: &Composition, target: &Target) -> Option<Known> {
-    let room = target.lower - Wide::from(left_out(whole));
+/// ln of the part of the target that is left for the curves.
+fn ln_room(whole: &Composition, target: &Target) -> Option<ValueWithError> {
+    let room = target.lower - Wide::from(omitted_mass(whole));
     if !room.is_positive() {
         return None;
     }
@@ -44,16 +42,16 @@ fn ln_room(whole: &Composition, target: &Target) -> Option<Known> {
     Some((ln_room, error))
 }
 
-/// Whether one of few orders shows that an epsilon is enough: those around the one that is best for a sum that
-/// is nearly normal and has no mean, 2 ln(1/delta)/epsilon.
-pub(crate) fn shows(whole: &Composition, epsilon: f64, target: &Target) -> bool {
+/// True if one of a few orders shows that an epsilon is enough. The orders lie around 2 ln(1/delta)/epsilon, the best
+/// order for a sum that is nearly normal with negligible mean.
+pub(crate) fn shows_epsilon(whole: &Composition, epsilon: f64, target: &Target) -> bool {
     const AROUND: [f64; 5] = [2.0, 1.0, 4.0, 0.5, 8.0];
     let Some((ln_room, error)) = ln_room(whole, target) else { return false };
     let at = |t: f64| {
         let (value, error) = epsilon_at(&total(whole, t)?, ln_room, error, t);
         Some((value + error.into()).upper())
     };
-    let most = whole.curves.iter().map(|curve| last(&curve.each)).fold(MOST, f64::min);
+    let most = whole.curves.iter().map(|curve| largest_t(&curve.each)).fold(MOST, f64::min);
     let orders = AROUND.map(|share| share * -ln_room.hi / epsilon);
     let mut legal = orders.into_iter().filter(|t| (LEAST..=most).contains(t));
     legal.any(|t| at(t).is_some_and(|upper| upper <= epsilon))
@@ -62,23 +60,23 @@ pub(crate) fn shows(whole: &Composition, epsilon: f64, target: &Target) -> bool 
 /// A bound on the pure delta at an epsilon, and the order that shows it.
 pub(crate) fn delta(whole: &Composition, epsilon: f64) -> Option<(Wide, f64)> {
     let at = |t: f64| Some(ln_delta_at(&total(whole, t)?, epsilon, t));
-    let t = best(whole, |t| at(t).map(|(value, _)| value.hi))?;
+    let t = best_t(whole, |t| at(t).map(|(value, _)| value.hi))?;
     let (value, error) = at(t)?;
     let ln = (value + error.into()).upper();
     if !ln.is_finite() {
         return None;
     }
-    // Within the range of the exponential; larger is on the safe side, and so is one.
+    // Clamped to the range of the exponential; a larger value is on the safe side, and so is one.
     let delta = Wide::exp(Dd::from(ln.clamp(-1e12, 1.0)));
-    let delta = (delta + Wide::from(left_out(whole))) * Wide::from(Dd::sum(1.0, TERM));
+    let delta = (delta + Wide::from(omitted_mass(whole))) * Wide::from(Dd::sum(1.0, TERM));
     Some((if delta < Wide::ONE { delta } else { Wide::ONE }, 1.0 + t))
 }
 
 /// A number and a bound on its absolute error.
-type Known = (Dd, f64);
+type ValueWithError = (Dd, f64);
 
-/// `(T - ln delta - ln(1+t))/t - ln(1 + 1/t)`.
-fn epsilon_at(total: &Known, ln_delta: Dd, ln_error: f64, t: f64) -> Known {
+/// The bound on epsilon, `(T - ln delta - ln(1+t))/t - ln(1 + 1/t)`.
+fn epsilon_at(total: &ValueWithError, ln_delta: Dd, ln_error: f64, t: f64) -> ValueWithError {
     let order = Dd::from(t).ln_1p();
     let inverse = (Dd::ONE / t).ln_1p();
     let above = total.0 - ln_delta - order;
@@ -87,8 +85,8 @@ fn epsilon_at(total: &Known, ln_delta: Dd, ln_error: f64, t: f64) -> Known {
     (above / t - inverse, ROUNDED_UP * error)
 }
 
-/// `T - t eps - ln(1+t) - t ln(1 + 1/t)`.
-fn ln_delta_at(total: &Known, epsilon: f64, t: f64) -> Known {
+/// The bound on ln delta, `T - t eps - ln(1+t) - t ln(1 + 1/t)`.
+fn ln_delta_at(total: &ValueWithError, epsilon: f64, t: f64) -> ValueWithError {
     let order = Dd::from(t).ln_1p();
     let inverse = (Dd::ONE / t).ln_1p() * t;
     let reached = Dd::product(t, epsilon);
@@ -96,16 +94,16 @@ fn ln_delta_at(total: &Known, epsilon: f64, t: f64) -> Known {
     (total.0 - reached - order - inverse, ROUNDED_UP * (total.1 + TERM * sizes))
 }
 
-/// At most this much P mass is in no cumulant.
-fn left_out(whole: &Composition) -> f64 {
-    let all = whole.losses.iter().map(|part| part.law().left_out().mass * part.count as f64);
+/// A bound on the P mass that the cumulants leave out.
+fn omitted_mass(whole: &Composition) -> f64 {
+    let all = whole.losses.iter().map(|part| part.law().omitted_mass().mass * part.count as f64);
     ROUNDED_UP * all.sum::<f64>()
 }
 
 /// T(t) of all parts and curves together.
-fn total(whole: &Composition, t: f64) -> Option<Known> {
+fn total(whole: &Composition, t: f64) -> Option<ValueWithError> {
     let (mut sum, mut error) = (Dd::ZERO, 0.0);
-    let mut add = |(value, slack): Known, count: u64| {
+    let mut add = |(value, slack): ValueWithError, count: u64| {
         let count = count as f64;
         sum = sum + value * count;
         error += count * slack + STEP * (sum.hi.abs() + count * value.hi.abs());
@@ -113,28 +111,28 @@ fn total(whole: &Composition, t: f64) -> Option<Known> {
     for part in &whole.losses {
         add(quick_cumulant(part.law(), t)?, part.count);
     }
-    for Times { each: curve, count } in &whole.curves {
-        add(bound(curve, t)?, *count);
+    for WithCount { each: curve, count } in &whole.curves {
+        add(curve_bound(curve, t)?, *count);
     }
     Some((sum, ROUNDED_UP * error))
 }
 
-/// (a - 1) D_a, at most, for a curve at order a = 1 + t.
-pub(crate) fn bound(curve: &Curve, t: f64) -> Option<Known> {
+/// An upper bound on (a - 1) D_a for a curve, at order a = 1 + t.
+pub(crate) fn curve_bound(curve: &Curve, t: f64) -> Option<ValueWithError> {
     let value = match curve {
         Curve::Line { rho, omega } => {
             (t < omega - 1.0).then(|| (Dd::product(t, t) + t.into()) * *rho)
         }
-        Curve::Table(table) => interpolated(table, t),
+        Curve::Table(table) => interpolate(table, t),
         Curve::Below { rho } => Some((Dd::product(t, t) + t.into()) * *rho),
     }?;
     Some((value, TERM * value.hi))
 }
 
-/// D_a grows with the order and (a - 1) D_a is convex in it: between two orders the lesser
-/// of what the next one and the chord say, below the first what the first says, beyond the
-/// last nothing. (An order less one is exact in a double.)
-fn interpolated(table: &RenyiCurve, t: f64) -> Option<Dd> {
+/// D_a increases with the order and (a - 1) D_a is convex in the order. So between two orders the bound is the lesser
+/// of the next value and the chord, below the first order it is the first value, and beyond the last there is none. (An
+/// order less one is exact in a double.)
+fn interpolate(table: &RenyiCurve, t: f64) -> Option<Dd> {
     let points = table.points();
     let next = points.partition_point(|&(order, _)| order - 1.0 < t);
     let &(order, value) = points.get(next)?;
@@ -149,19 +147,19 @@ fn interpolated(table: &RenyiCurve, t: f64) -> Option<Dd> {
     Some(if chord < by_next { chord } else { by_next })
 }
 
-/// A t that makes a number about as small as can be: a scan, a search by the golden ratio
-/// around its best, and the orders that the curves themselves single out. Any order is sound.
+/// A t at which a bound is nearly least: a scan, a golden-section search around its best, and orders that the curves
+/// themselves name. Every order is sound.
 #[allow(clippy::disallowed_methods)]
-fn best(whole: &Composition, value: impl Fn(f64) -> Option<f64>) -> Option<f64> {
+fn best_t(whole: &Composition, value: impl Fn(f64) -> Option<f64>) -> Option<f64> {
     let rate = |t: f64| value(t).filter(|value| value.is_finite()).unwrap_or(f64::INFINITY);
-    let most = whole.curves.iter().map(|curve| last(&curve.each)).fold(MOST, f64::min);
+    let most = whole.curves.iter().map(|curve| largest_t(&curve.each)).fold(MOST, f64::min);
     if most < LEAST {
         return None;
     }
     let range = (LEAST.ln(), most.ln());
     const STRIDE: f64 = 1.5;
     let (mut start, mut worse, mut x) = ((f64::INFINITY, range.0), 0, range.0);
-    // Upward, as high orders are the dear ones, until it has long been getting worse.
+    // Upward, because high orders are expensive, until the bound has long been getting worse.
     while x <= range.1 && worse < 5 {
         let value = rate(x.exp().clamp(LEAST, most));
         if value < start.0 {
@@ -172,16 +170,17 @@ fn best(whole: &Composition, value: impl Fn(f64) -> Option<f64>) -> Option<f64> 
         x += STRIDE;
     }
     let ends = ((start.1 - STRIDE).max(range.0), (start.1 + STRIDE).min(range.1));
-    let found = golden(ends, 28, |x| rate(x.exp().clamp(LEAST, most))).exp().clamp(LEAST, most);
-    let special = singled_out(whole, found, most);
+    let found =
+        golden_section(ends, 28, |x| rate(x.exp().clamp(LEAST, most))).exp().clamp(LEAST, most);
+    let special = named_orders(whole, found, most);
     let candidates = special.into_iter().chain([start.1.exp().clamp(LEAST, most), found]);
     let rated = candidates.map(|t| (rate(t), t));
     let (least, t) = rated.fold((f64::INFINITY, found), |a, b| if b.0 < a.0 { b } else { a });
     least.is_finite().then_some(t)
 }
 
-/// The largest t for which a curve says anything.
-fn last(curve: &Curve) -> f64 {
+/// The largest t at which a curve gives a bound.
+fn largest_t(curve: &Curve) -> f64 {
     match curve {
         Curve::Line { omega, .. } => (omega - 1.0).next_down(),
         Curve::Table(table) => table.points().last().map_or(0.0, |&(order, _)| order - 1.0),
@@ -189,12 +188,11 @@ fn last(curve: &Curve) -> f64 {
     }
 }
 
-/// The orders listed by the curves: those nearest to what was found and, of a long list, a
-/// few of the others.
-fn singled_out(whole: &Composition, found: f64, most: f64) -> Vec<f64> {
+/// Orders that the curves name: those nearest to the order found and, from a long list, a few others.
+fn named_orders(whole: &Composition, found: f64, most: f64) -> Vec<f64> {
     const NEAR: usize = 16;
     let mut list = vec![most];
-    for Times { each: curve, .. } in whole.curves.iter().take(NEAR) {
+    for WithCount { each: curve, .. } in whole.curves.iter().take(NEAR) {
         let Curve::Table(table) = curve else { continue };
         let points = table.points();
         let middle = points.partition_point(|&(order, _)| order - 1.0 < found);
@@ -216,9 +214,9 @@ mod tests {
     use crate::composition::leak::{self, Remainder};
     use crate::loss::Direction;
     use crate::mechanism::{Adjacency, Mechanism, Release};
-    use crate::quantity::{Count, Group, Noise, Rate, Rho, Sensitivity};
+    use crate::quantity::{Count, GroupSize, NoiseScale, Rate, Rho, Sensitivity};
 
-    use crate::composition::{Part, Plan};
+    use crate::composition::{CountedLoss, Plan};
 
     fn whole(list: &[(Mechanism, u64)]) -> Composition {
         let plan = Plan::new(list.iter().map(|(m, n)| (m.clone(), Count::new(*n).unwrap())));
@@ -254,11 +252,11 @@ mod tests {
         assert!(found >= scanned * (1.0 - 1e-7), "{found} below {scanned}");
     }
 
-    /// What is easily shown holds: no order shows less than the best does, and no largest loss less than it is.
+    /// The quick test is sound: no order shows less than the best order, and no largest loss less than itself.
     #[test]
     fn nothing_is_shown_that_does_not_hold() {
         let noise = Mechanism::Gaussian {
-            sigma: Noise::new(2.0).unwrap(),
+            sigma: NoiseScale::new(2.0).unwrap(),
             sensitivity: Sensitivity::new(1.0).unwrap(),
         };
         let mut shown = 0;
@@ -267,8 +265,8 @@ mod tests {
             for delta in [1e-4, 1e-7, 1e-12] {
                 let target = target(&whole, delta);
                 let (best, _) = epsilon(&whole, &target).unwrap();
-                assert!(!shows(&whole, 0.999 * best, &target), "{list:?} at {delta}");
-                shown += usize::from(shows(&whole, 1.5 * best, &target));
+                assert!(!shows_epsilon(&whole, 0.999 * best, &target), "{list:?} at {delta}");
+                shown += usize::from(shows_epsilon(&whole, 1.5 * best, &target));
             }
         }
         assert!(shown >= 6, "{shown}");
@@ -292,7 +290,7 @@ mod tests {
     #[test]
     fn responses_laplaces_and_curves_together() {
         let laplace = Mechanism::Laplace {
-            scale: Noise::new(4.0).unwrap(),
+            scale: NoiseScale::new(4.0).unwrap(),
             sensitivity: Sensitivity::new(1.0).unwrap(),
         };
         let all = whole(&[(response(0.1), 100), (laplace, 10), (zcdp(0.01), 3)]);
@@ -329,13 +327,13 @@ mod tests {
         let values: Vec<f64> = orders.iter().map(|a| 0.1 * a).collect();
         let table = RenyiCurve::new(&orders, &values).unwrap();
         for t in [0.1, 1.0, 1.5, 7.25, 62.9, 63.0] {
-            let bound = interpolated(&table, t).unwrap().hi;
+            let bound = interpolate(&table, t).unwrap().hi;
             let truth = 0.1 * t * (1.0 + t);
             let chord = 0.1 * (t.ceil() - t) * (t - t.floor());
             let most = if t < 1.0 { 0.2 * t } else { truth + chord };
             assert!(bound >= truth * (1.0 - 1e-15) && bound <= most * (1.0 + 1e-12), "{t}");
         }
-        assert!(interpolated(&table, 63.5).is_none());
+        assert!(interpolate(&table, 63.5).is_none());
 
         let tabled = whole(&[(Mechanism::Rdp(table), 1)]);
         let (found, _) = epsilon(&tabled, &target(&tabled, 1e-6)).unwrap();
@@ -346,8 +344,8 @@ mod tests {
         assert!(found >= epsilon(&line, &target(&line, 1e-6)).unwrap().0);
         // The witness is the Gaussian behind the table.
         let parts = witness(&tabled);
-        let [Part { each, count: 1 }] = &parts[..] else { panic!("one Gaussian") };
-        let square = each.law().normal().unwrap();
+        let [CountedLoss { each, count: 1 }] = &parts[..] else { panic!("one Gaussian") };
+        let square = each.law().normal_square().unwrap();
         assert!(square.hi <= 0.2 && square.hi > 0.2 - 1e-15);
     }
 
@@ -369,14 +367,14 @@ mod tests {
     #[test]
     fn a_witness_joins_the_gaussians() {
         let gaussian = Mechanism::Gaussian {
-            sigma: Noise::new(2.0).unwrap(),
+            sigma: NoiseScale::new(2.0).unwrap(),
             sensitivity: Sensitivity::new(1.0).unwrap(),
         };
         let mixed = whole(&[(gaussian, 4), (zcdp(0.25), 2), (response(1.0), 1)]);
         let parts = witness(&mixed);
         let squares: Vec<f64> = parts
             .iter()
-            .filter_map(|part| Some(part.law().normal()?.hi * part.count as f64))
+            .filter_map(|part| Some(part.law().normal_square()?.hi * part.count as f64))
             .collect();
         assert_eq!(squares.len(), 1);
         assert!(squares[0] <= 2.0 && squares[0] > 2.0 - 1e-15);
@@ -387,12 +385,13 @@ mod tests {
     #[test]
     fn ten_thousand_sampled_gaussians() {
         let mechanism = Mechanism::Gaussian {
-            sigma: Noise::new(2.0).unwrap(),
+            sigma: NoiseScale::new(2.0).unwrap(),
             sensitivity: Sensitivity::new(1.0).unwrap(),
         };
         let rate = Some(Rate::new(0.01).unwrap());
         let release = Release { mechanism, rate, count: Count::new(10_000).unwrap(), part: None };
-        let plan = Plan::with([release], Some(Adjacency::AddRemove), Group::ONE).unwrap();
+        let plan =
+            Plan::for_neighbours([release], Some(Adjacency::AddRemove), GroupSize::ONE).unwrap();
         // The optimal epsilons, known elsewhere, are below; not far.
         for whole in &plan.compositions {
             let optimal = match whole.direction {

@@ -1,18 +1,16 @@
 //! The saddle-point contour on a lattice.
 //!
-//! With `phi(theta) = E~[e^(-i theta Y)]` under the tilted law and N = 2^bits points
-//! theta_j = 2 pi j / N,
+//! With `phi(theta) = E~[e^(-i theta Y)]` under the tilted law and N = 2^bits points theta_j = 2 pi j / N,
 //!
 //! `S = (1/N) sum_j phi(theta_j) e^(i theta_j y0) kernel(theta_j)`
 //!
-//! equals the wanted sum over Y <= y0 plus non-negative terms from Y shifted by whole
-//! periods (theory 3.3). Few points matter. The others are bounded without
-//! being evaluated, all at once, by one Fourier transform.
+//! equals the required sum over Y <= y0 plus non-negative terms from Y shifted by whole periods (theory 3.3). Few
+//! points matter. The others are bounded without being evaluated, all at once, by one Fourier transform.
 
-use super::lattice::{Cell, Tilted, Weight};
-use super::skipped::{Ceiling, Decay, Part, Sieve};
-use crate::ends::{DOUBLES, LEFT_OUT};
-use crate::watch::{Stopped, Watch};
+use super::lattice::{LatticeCell, TiltedLattice, Weight};
+use super::skipped::{Decay, KernelBound, PointRange, Sieve};
+use crate::delta_bounds::{DOUBLES, LEFT_OUT};
+use crate::watch::{StopRequest, Watch};
 use counterpoint_numerics::complex::{Complex, power, times};
 use counterpoint_numerics::{UNIT, expm1, turn, turn_dd};
 
@@ -20,8 +18,8 @@ use counterpoint_numerics::{UNIT, expm1, turn, turn_dd};
 const KERNEL: f64 = 256.0 * UNIT;
 /// A sum's last roundings, the scale's among them.
 const SUM: f64 = 4.0 * UNIT;
-/// A light factor: two phases, good to 48 u each, of which the second has at most all of the mass; they were found
-/// to 35 u, and products and the power take the rest.
+/// A light factor: two phases, good to 48 u each, of which the second has at most all of the mass. They were found to
+/// be good to 35 u; products and the power use the rest.
 const LIGHT: f64 = 96.0 * UNIT;
 /// A heavy factor's base: turns to 2^-96 and nine operations, 2^-88; and the rounding of its power to doubles.
 const HEAVY: f64 = 3.3e-27;
@@ -46,10 +44,10 @@ fn reciprocal(z: Complex) -> Complex {
     (z.0 / n, -z.1 / n)
 }
 
-/// One point of the contour: 1 for j = 0 and N/2, which stand alone, 2 for the others,
-/// which stand for their conjugates too.
+/// One point of the contour. Its weight is 1 for j = 0 and N/2, which stand alone, and 2 for the others, which also
+/// stand for their conjugates.
 #[derive(Clone, Copy, Debug)]
-struct Point {
+struct LatticePoint {
     index: u64,
     weight: f64,
     phi: Complex,
@@ -57,58 +55,57 @@ struct Point {
     error: f64,
 }
 
-/// The contour for one tilted lattice: what was evaluated, and the bounds of the rest.
+/// The contour for one tilted lattice: the evaluated points, and a bound on the rest.
 #[derive(Clone, Debug)]
-pub(crate) struct Contour {
+pub(crate) struct LatticeContour {
     bits: u32,
     tilt: f64,
     step: f64,
     weight: Weight,
-    points: Vec<Point>,
-    /// What the other points can add up to, but for the profile's numerator.
+    points: Vec<LatticePoint>,
+    /// A bound on the sum of the other points, without the profile's numerator.
     rest: f64,
 }
 
-/// Why there is no contour.
+/// Reasons why there is no contour.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum NoContour {
+pub(crate) enum ContourError {
     Stopped,
     /// Too many points matter.
     TooMuch,
 }
 
-impl From<Stopped> for NoContour {
-    fn from(_: Stopped) -> Self {
+impl From<StopRequest> for ContourError {
+    fn from(_: StopRequest) -> Self {
         Self::Stopped
     }
 }
 
-impl Contour {
-    /// Evaluates the points that matter: the rest adds up to at most about
-    /// `negligible` of the first point.
+impl LatticeContour {
+    /// Evaluates the points that matter; the sum of the rest is at most about `negligible` times the first point.
     pub(crate) fn new(
-        lattice: &Tilted,
+        lattice: &TiltedLattice,
         decay: &Decay,
         weight: Weight,
         negligible: f64,
         most_work: f64,
         watch: &Watch<'_>,
-    ) -> Result<Self, NoContour> {
+    ) -> Result<Self, ContourError> {
         let bits = decay.bits;
-        let ceiling = Ceiling::new(lattice, weight, bits);
-        let allowance = negligible * ceiling.at(0);
-        let (totals, threshold) = decay.totals(allowance, &ceiling);
+        let kernel_bound = KernelBound::new(lattice, weight, bits);
+        let allowance = negligible * kernel_bound.at(0);
+        let (totals, threshold) = decay.totals(allowance, &kernel_bound);
         let point_work = lattice.point_work();
-        let mut sieve = Sieve::new(decay, &ceiling, allowance, threshold);
+        let mut sieve = Sieve::new(decay, &kernel_bound, allowance, threshold);
         let go_on = |sieve: &Sieve<'_>| {
-            watch.at(0.0)?;
-            if sieve.work(point_work) > most_work { Err(NoContour::TooMuch) } else { Ok(()) }
+            watch.check(0.0)?;
+            if sieve.work(point_work) > most_work { Err(ContourError::TooMuch) } else { Ok(()) }
         };
         for (block, total) in decay.blocks().zip(totals) {
             if total <= threshold && block.first > 0 {
                 sieve.rest += total;
             } else {
-                sieve.sort(Part { first: block.first, last: block.last }, go_on)?;
+                sieve.sort(PointRange { first: block.first, last: block.last }, go_on)?;
             }
         }
         go_on(&sieve)?;
@@ -116,12 +113,12 @@ impl Contour {
         let half = 1_u64 << (bits - 1);
         let mut points = Vec::with_capacity(wanted.len());
         for (done, chunk) in wanted.chunks(CHUNK).enumerate() {
-            watch.at((done * CHUNK) as f64 / wanted.len() as f64)?;
+            watch.check((done * CHUNK) as f64 / wanted.len() as f64)?;
             let values = Characteristic::new(lattice, chunk, bits, watch)?;
             for (at, &index) in chunk.iter().enumerate() {
                 let (phi, error) = values.at(at);
                 let weight = if index == 0 || index == half { 1.0 } else { 2.0 };
-                points.push(Point { index, weight, phi, error });
+                points.push(LatticePoint { index, weight, phi, error });
             }
         }
         // The bounds were rounded a few times each.
@@ -129,9 +126,8 @@ impl Contour {
         Ok(Self { bits, tilt: lattice.tilt, step: lattice.step, weight, points, rest })
     }
 
-    /// `sum over Y <= y0 of the mass times e^(-tilt (y0 - Y))`, aliases included, times
-    /// `1 - e^(-(kappa + h (y0 - Y)))` if the weight is the profile's, 0 <= kappa <= h;
-    /// and a bound on its absolute error.
+    /// `sum over Y <= y0 of the mass times e^(-tilt (y0 - Y))`, aliases included, and a bound on its absolute error. If
+    /// the weight is the profile's, each term is multiplied by `1 - e^(-(kappa + h (y0 - Y)))`, where 0 <= kappa <= h.
     pub(crate) fn sum(&self, y0: u64, kappa: f64) -> (f64, f64) {
         match self.weight {
             Weight::Mass => self.add_up(y0, self.rest, |kernel| {
@@ -152,7 +148,7 @@ impl Contour {
         }
     }
 
-    /// `value` gives the kernel and the size its rounding is relative to.
+    /// `value` returns the kernel and the size to which its rounding is relative.
     fn add_up(&self, y0: u64, rest: f64, value: impl Fn(&Kernel) -> (Complex, f64)) -> (f64, f64) {
         let scale = 1.0 / (1_u64 << self.bits) as f64;
         let (mut sum, mut error) = (0.0, rest);
@@ -196,25 +192,25 @@ impl Kernel {
     }
 }
 
-/// phi at many points, cell by cell.
+/// phi at many points, computed cell by cell.
 struct Characteristic {
     /// The product of the factors so far, at each point.
     product: Vec<Complex>,
     /// The square of the smallest factor's size, at each point.
     smallest: Vec<f64>,
-    /// The factors' absolute errors, added up.
+    /// The sum of the factors' absolute errors.
     errors: f64,
 }
 
 impl Characteristic {
-    /// Each light factor is a convex combination of points of the unit circle, computed to
-    /// an absolute error of [`LIGHT`].
+    /// Each light factor is a convex combination of points of the unit circle, computed to an absolute error of
+    /// [`LIGHT`].
     fn new(
-        lattice: &Tilted,
+        lattice: &TiltedLattice,
         indices: &[u64],
         bits: u32,
         watch: &Watch<'_>,
-    ) -> Result<Self, Stopped> {
+    ) -> Result<Self, StopRequest> {
         let mut phases = Phases::new(indices, bits);
         let next = phases.at(1).to_vec();
         let mut all = Self {
@@ -224,7 +220,7 @@ impl Characteristic {
         };
         for (done, cell) in lattice.cells.iter().enumerate() {
             if done & 15 == 0 {
-                watch.at(done as f64 / lattice.cells.len() as f64)?;
+                watch.check(done as f64 / lattice.cells.len() as f64)?;
             }
             if cell.is_heavy() {
                 all.take_heavy(cell, indices, bits);
@@ -235,7 +231,7 @@ impl Characteristic {
         Ok(all)
     }
 
-    fn take_light(&mut self, cell: &Cell, phases: &[Complex], next: &[Complex]) {
+    fn take_light(&mut self, cell: &LatticeCell, phases: &[Complex], next: &[Complex]) {
         let [stay, near, far] = cell.high;
         self.errors += LIGHT * cell.count as f64;
         let points = self.product.iter_mut().zip(&mut self.smallest);
@@ -248,7 +244,7 @@ impl Characteristic {
         }
     }
 
-    fn take_heavy(&mut self, cell: &Cell, indices: &[u64], bits: u32) {
+    fn take_heavy(&mut self, cell: &LatticeCell, indices: &[u64], bits: u32) {
         for (at, &index) in indices.iter().enumerate() {
             let (factor, size) = heavy(cell, index, bits);
             self.product[at] = times(self.product[at], factor);
@@ -257,14 +253,14 @@ impl Characteristic {
         self.errors += cell.count as f64 * HEAVY + HEAVY_ROUNDED;
     }
 
-    /// The value at a point, with a bound on its absolute error: relative to the product, an
-    /// error is at most itself over the smallest factor's size.
+    /// The value at a point, with a bound on its absolute error. Relative to the product, an error is at most the error
+    /// divided by the smallest factor's size.
     fn at(&self, point: usize) -> (Complex, f64) {
         let product = self.product[point];
         let (size, smallest) = (norm(product), self.smallest[point].sqrt());
         let relative = (self.errors + SIZES) / smallest.max(1e-300);
-        // A factor that nearly vanishes spoils the relative bound; the product is then
-        // below that factor, and so is its error.
+        // A factor that nearly vanishes makes the relative bound useless. The product is then below that factor, and so
+        // is its error.
         let error = if relative < 0.1 {
             FIRST_ORDER * relative * size
         } else {
@@ -274,7 +270,7 @@ impl Characteristic {
     }
 }
 
-/// e^(-i theta m) at the points, remembered while m stays the same: cells come sorted.
+/// e^(-i theta m) at the points, reused while m stays the same; cells are sorted.
 struct Phases<'a> {
     indices: &'a [u64],
     bits: u32,
@@ -282,10 +278,10 @@ struct Phases<'a> {
     values: Vec<Complex>,
 }
 
-/// So many points are evaluated together: few enough to be left off soon if need be.
+/// The number of points that are evaluated together, few enough that the work can be stopped soon.
 const CHUNK: usize = 1024;
 
-/// So many points in a row share one turn.
+/// The number of points in a row that share one turn.
 const RUN: usize = 8;
 
 impl<'a> Phases<'a> {
@@ -293,8 +289,8 @@ impl<'a> Phases<'a> {
         Self { indices, bits, steps: 0, values: vec![ONE; indices.len()] }
     }
 
-    /// Absolute error at most 48 u: the product of a run's first turn and one of the few
-    /// turns from there.
+    /// The phases for a number of steps, to an absolute error of 48 u: the product of a run's first turn and one of the
+    /// few turns from there.
     fn at(&mut self, steps: u64) -> &[Complex] {
         if steps == self.steps {
             return &self.values;
@@ -324,7 +320,7 @@ impl<'a> Phases<'a> {
 }
 
 /// The power of a heavy cell in double-doubles, and the square of the base's size.
-fn heavy(cell: &Cell, index: u64, bits: u32) -> (Complex, f64) {
+fn heavy(cell: &LatticeCell, index: u64, bits: u32) -> (Complex, f64) {
     let (cosine, sine) = turn_dd(index, bits);
     let (near_cosine, near_sine) = turn_dd(index.wrapping_mul(cell.steps), bits);
     let inner = (cell.mass(1) + cell.mass(2) * cosine, -(cell.mass(2) * sine));

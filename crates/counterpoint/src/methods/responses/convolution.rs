@@ -1,12 +1,11 @@
 //! Direct convolution on a lattice.
 //!
-//! Only non-negative products and sums: the result is relatively accurate by counting
-//! operations, and there is no noise floor. Slower than the contour, and independent
-//! of it.
+//! All products and sums are non-negative, so counting operations bounds the relative error, and there is no noise
+//! floor. It is slower than the contour, and independent of it.
 
-use super::lattice::{Tilted, Weight};
-use crate::ends::LEFT_OUT;
-use crate::watch::{Stopped, Watch};
+use super::lattice::{TiltedLattice, Weight};
+use crate::delta_bounds::LEFT_OUT;
+use crate::watch::{StopRequest, Watch};
 use counterpoint_numerics::{UNIT, exp, expm1};
 
 /// The tilted masses of Y = 0, 1, 2, ... up to a limit.
@@ -18,36 +17,36 @@ pub(crate) struct Convolution {
     weight: Weight,
     /// Relative error of every mass.
     error: f64,
-    /// Whether no Y lies beyond the limit.
+    /// True if no Y lies beyond the limit.
     complete: bool,
 }
 
-/// A factor: three products and two sums of masses that are good to what the lattice says.
+/// A factor: three products and two sums of masses whose errors the lattice states.
 const FACTOR: f64 = 8.0 * UNIT;
 /// A term: an exponent of at most 690, and two functions good to 4 u.
 const TERM: f64 = 2048.0;
 
-/// The watcher is asked after so many masses.
+/// The number of masses between two calls of the watch.
 const OFTEN: usize = 1 << 20;
 
 /// An error larger than any sum.
 const UNKNOWN: f64 = 1e200;
 
 /// The work a convolution takes, in multiplications.
-pub(crate) fn work(lattice: &Tilted, limit: f64) -> f64 {
+pub(crate) fn work(lattice: &TiltedLattice, limit: f64) -> f64 {
     let count: f64 = lattice.cells.iter().map(|cell| cell.count as f64).sum();
     count * (limit.min(lattice.most_steps) + 1.0)
 }
 
 impl Convolution {
-    /// Convolves the factors one after the other, keeping Y up to `limit`: factors only
-    /// add to Y, so nothing above it comes back.
+    /// Convolves the factors one after the other, keeping Y up to `limit`. Factors only add to Y, so larger values
+    /// never return.
     pub(crate) fn new(
-        lattice: &Tilted,
+        lattice: &TiltedLattice,
         weight: Weight,
         limit: u64,
         watch: &Watch<'_>,
-    ) -> Result<Self, Stopped> {
+    ) -> Result<Self, StopRequest> {
         let complete = limit as f64 >= lattice.most_steps;
         let limit = (limit as f64).min(lattice.most_steps) as usize;
         let mut masses = vec![0.0; limit + 1];
@@ -59,7 +58,7 @@ impl Convolution {
             let steps = usize::try_from(cell.steps).unwrap_or(usize::MAX).min(limit + 1);
             for _ in 0..cell.count {
                 if unwatched >= OFTEN {
-                    watch.at(done as f64 / lattice.cells.len() as f64)?;
+                    watch.check(done as f64 / lattice.cells.len() as f64)?;
                     unwatched = 0;
                 }
                 unwatched += reach + 64;
@@ -72,8 +71,8 @@ impl Convolution {
         Ok(Self { masses, tilt: lattice.tilt, step: lattice.step, weight, error, complete })
     }
 
-    /// The same sum as the contour's, without aliases. Beyond the limit nothing is known,
-    /// and the error says so.
+    /// The sum that the contour computes, without aliases. Beyond an incomplete limit the sum is unknown, and the error
+    /// is larger than any sum.
     pub(crate) fn sum(&self, y0: u64, kappa: f64) -> (f64, f64) {
         let wanted = usize::try_from(y0).unwrap_or(usize::MAX);
         let last = (self.masses.len() - 1).min(wanted);
@@ -97,7 +96,7 @@ impl Convolution {
     }
 }
 
-/// One factor, in place: from the top down every entry is read before it is written.
+/// Multiplies by one factor in place: from the top down, every entry is read before it is written.
 fn convolve(masses: &mut [f64], [stay, near, far]: [f64; 3], steps: usize) {
     let split = steps.min(masses.len());
     for y in (split..masses.len()).rev() {

@@ -7,14 +7,14 @@
 use crate::composition::Factor;
 use crate::methods::tail::Tail;
 use counterpoint_numerics::binomial::{self, Series, ln_factorial, rough_series, series};
-use counterpoint_numerics::{Dd, STEP, Wide, falling};
+use counterpoint_numerics::{Dd, STEP, Wide, exp_neg};
 
-/// A logarithm made of a few, each good to 2^-97 of max(1, |ln|): for each unit of 8 and their sizes.
+/// The error of a sum of a few logarithms, each good to 2^-97 of max(1, |ln|), for each unit of 8 and of their sizes.
 const LOGARITHM: f64 = 8.0 * STEP;
 
-/// k equal randomized responses, prepared.
+/// k equal randomized responses, with precomputed logarithms.
 #[derive(Clone, Debug)]
-pub(crate) struct Equal {
+pub(crate) struct EqualResponses {
     epsilon: f64,
     count: f64,
     /// e^-eps; zero where that is below 2^-860.
@@ -24,14 +24,14 @@ pub(crate) struct Equal {
     last: Option<(f64, Tail)>,
 }
 
-impl Equal {
+impl EqualResponses {
     pub(crate) fn new(factor: Factor) -> Self {
-        let decay = falling(Dd::from(factor.each));
+        let decay = exp_neg(Dd::from(factor.each));
         let ln_plus = -decay.ln_1p();
         Self { epsilon: factor.each, count: factor.count as f64, decay, ln_plus, last: None }
     }
 
-    /// Whether a tail takes many terms.
+    /// True if a tail takes many terms.
     pub(crate) fn is_large(&self) -> bool {
         self.count > 1e6
     }
@@ -41,7 +41,7 @@ impl Equal {
         Dd::product(self.count, self.epsilon)
     }
 
-    /// The loss with y minuses, exactly.
+    /// The exact loss with y minuses.
     pub(crate) fn loss(&self, y: f64) -> Dd {
         Dd::product(self.count - 2.0 * y, self.epsilon)
     }
@@ -60,8 +60,8 @@ impl Equal {
         binomial::ln_mass((k, y), self.decay * plus, plus)
     }
 
-    /// The tail above an epsilon of at least zero; the last one is kept, since a
-    /// search ends within one step of the staircase.
+    /// The tail above an epsilon of at least zero. The last tail is kept, since a search ends within one step of the
+    /// staircase.
     pub(crate) fn tail(&mut self, epsilon: f64) -> Tail {
         let y = self.most_minuses(epsilon);
         match self.last {
@@ -74,14 +74,13 @@ impl Equal {
         }
     }
 
-    /// The tail in plain doubles, for a first look at very large counts.
+    /// The tail in plain doubles, for a first guess at very large counts.
     pub(crate) fn rough_tail(&self, epsilon: f64) -> Tail {
         let y = self.most_minuses(epsilon);
         self.tail_of(y, rough_series)
     }
 
-    /// The largest y whose loss is at least epsilon (an atom at epsilon itself adds
-    /// nothing), or -1.
+    /// The largest y whose loss is at least epsilon, or -1. (An atom at epsilon itself adds nothing.)
     fn most_minuses(&self, epsilon: f64) -> f64 {
         let guess = (0.5 * (self.count - epsilon / self.epsilon)).floor();
         let mut y = (guess + 2.0).clamp(-1.0, self.count);

@@ -1,31 +1,31 @@
-//! The exact routes: which applies, and the tail each gives.
+//! Chooses among the exact routes and dispatches to them.
 
-use super::equal::Equal;
+use super::equal::EqualResponses;
 use super::halves::{self, Halves};
 use crate::composition::{Factor, leak::Target};
 use crate::methods::Route;
 use crate::methods::tail::{self, Tail};
-use crate::watch::{Stopped, Watch};
+use crate::watch::{StopRequest, Watch};
 use counterpoint_numerics::Dd;
 
-/// An exact route, prepared.
-pub(crate) enum Exact {
-    Equal(Equal),
+/// An exact route with its precomputed lists.
+pub(crate) enum ExactMethod {
+    Equal(EqualResponses),
     Halves(Halves),
 }
 
-/// The most atoms a list may have: when chosen automatically because it is quick, when
-/// chosen because nothing else will do, and when asked for.
+/// The largest number of atoms in a list: if the route is chosen because it is quick, if it is chosen because the
+/// lattices fail, and if it is requested.
 const QUICK_ATOMS: f64 = 2048.0;
 const BEARABLE_ATOMS: f64 = 4_194_304.0;
 const MOST_ATOMS: f64 = 16_777_216.0;
 
-/// The exact route to take if it is quick.
+/// The exact route, if it is quick.
 pub(crate) fn quick(factors: &[Factor]) -> Option<Route> {
     exact_within(factors, QUICK_ATOMS)
 }
 
-/// The exact route to take if the lattices do not do.
+/// The exact route to take if the lattices fail.
 pub(crate) fn bearable(factors: &[Factor]) -> Option<Route> {
     exact_within(factors, BEARABLE_ATOMS)
 }
@@ -41,16 +41,16 @@ fn exact_within(factors: &[Factor], most: f64) -> Option<Route> {
 }
 
 fn longer_half(factors: &[Factor]) -> f64 {
-    let (left, right) = halves::balanced(factors);
+    let (left, right) = halves::balance(factors);
     halves::atoms_of(&left).max(halves::atoms_of(&right))
 }
 
-/// The work two halves take, in multiplications: what another route may cost at most.
+/// The work of two halves in multiplications, which another route may cost at most.
 pub(crate) fn work(factors: &[Factor]) -> f64 {
     300.0 * longer_half(factors)
 }
 
-/// Why an exact route does not apply, if it does not.
+/// The reason why an exact route does not apply, if any.
 pub(crate) fn obstacle(factors: &[Factor], route: Route) -> Option<String> {
     match route {
         Route::Equal if factors.len() > 1 => {
@@ -64,16 +64,16 @@ pub(crate) fn obstacle(factors: &[Factor], route: Route) -> Option<String> {
     }
 }
 
-impl Exact {
+impl ExactMethod {
     pub(crate) fn new(
         factors: &[Factor],
         route: Route,
         watch: &Watch<'_>,
-    ) -> Result<Self, Stopped> {
+    ) -> Result<Self, StopRequest> {
         match (route, factors) {
-            (Route::Equal, &[factor]) => Ok(Self::Equal(Equal::new(factor))),
+            (Route::Equal, &[factor]) => Ok(Self::Equal(EqualResponses::new(factor))),
             _ => {
-                let (left, right) = halves::balanced(factors);
+                let (left, right) = halves::balance(factors);
                 Ok(Self::Halves(Halves::new(&left, &right, watch)?))
             }
         }
@@ -86,19 +86,19 @@ impl Exact {
         }
     }
 
-    pub(crate) fn tail(&mut self, epsilon: f64, watch: &Watch<'_>) -> Result<Tail, Stopped> {
+    pub(crate) fn tail(&mut self, epsilon: f64, watch: &Watch<'_>) -> Result<Tail, StopRequest> {
         match self {
             Self::Equal(equal) => Ok(equal.tail(epsilon)),
             Self::Halves(halves) => {
-                watch.at(0.5)?;
+                watch.check(0.5)?;
                 Ok(halves.tail(epsilon))
             }
         }
     }
 
-    /// An epsilon to start a search from, better than the saddle point's where a step
-    /// of the search is dear.
-    pub(crate) fn first_guess(&self, target: &Target, saddle: f64) -> Result<f64, Stopped> {
+    /// An epsilon at which to start a search. Where a step of the search is expensive, it is better than the saddle
+    /// point's.
+    pub(crate) fn first_guess(&self, target: &Target, saddle: f64) -> Result<f64, StopRequest> {
         match self {
             Self::Equal(equal) if equal.is_large() => {
                 let rough = |epsilon: f64| Ok(equal.rough_tail(epsilon));

@@ -1,5 +1,4 @@
-//! Randomized responses alone: what (epsilon, delta) guarantees compose to. Exact lists of
-//! atoms, and lattices.
+//! Randomized responses alone, to which (epsilon, delta) guarantees compose: exact lists of atoms, and lattices.
 
 pub(crate) mod contour;
 pub(crate) mod convolution;
@@ -7,7 +6,7 @@ pub(crate) mod equal;
 pub(crate) mod exact;
 pub(crate) mod halves;
 pub(crate) mod lattice;
-pub(crate) mod near_top;
+pub(crate) mod near_max;
 pub(crate) mod precise;
 pub(crate) mod skipped;
 pub(crate) mod two_lattices;
@@ -15,7 +14,7 @@ pub(crate) mod two_lattices;
 use crate::composition::Factor;
 use counterpoint_numerics::{Dd, STEP};
 
-/// The largest loss, the sum of all epsilons: relative error below [`largest_error`].
+/// The largest loss, which is the sum of all epsilons; its relative error is below [`largest_error`].
 pub(crate) fn largest_loss(factors: &[Factor]) -> Dd {
     factors.iter().fold(Dd::ZERO, |sum, f| sum + Dd::product(f.count as f64, f.each))
 }
@@ -23,13 +22,13 @@ pub(crate) fn largest_loss(factors: &[Factor]) -> Dd {
 /// An addition of double-doubles costs 2^-102, a 256th of a step; twice that is allowed for.
 const ADDITIONS_A_STEP: f64 = 128.0;
 
-/// A bound on the relative error of [`largest_loss`]: none for one.
+/// A bound on the relative error of [`largest_loss`]; zero for a single factor.
 pub(crate) fn largest_error(factors: &[Factor]) -> f64 {
     factors.len().saturating_sub(1) as f64 * STEP / ADDITIONS_A_STEP
 }
 
-/// Whether an epsilon is at or above the largest loss; decided exactly if it is close.
-pub(crate) fn is_at_the_top(factors: &[Factor], epsilon: f64) -> bool {
+/// True if an epsilon is at or above the largest loss; close cases are decided exactly.
+pub(crate) fn is_at_max(factors: &[Factor], epsilon: f64) -> bool {
     let largest = largest_loss(factors);
     let error = Dd::from(2.0 * largest_error(factors) * largest.hi);
     let gap = largest - Dd::from(epsilon);
@@ -37,10 +36,10 @@ pub(crate) fn is_at_the_top(factors: &[Factor], epsilon: f64) -> bool {
         return gap < Dd::ZERO;
     }
     // Exact: the epsilons are multiples of 2^-500 below 2^60.
-    let big = |x: f64| precise::Big::try_from(x).unwrap_or(precise::Big::ZERO);
-    let with_room = |x: precise::Big| x.with_precision(1000).value();
-    let sum = factors.iter().fold(with_room(precise::Big::ZERO), |sum, factor| {
-        sum + with_room(big(factor.each)) * with_room(precise::Big::from(factor.count))
+    let big = |x: f64| precise::PreciseFloat::try_from(x).unwrap_or(precise::PreciseFloat::ZERO);
+    let with_room = |x: precise::PreciseFloat| x.with_precision(1000).value();
+    let sum = factors.iter().fold(with_room(precise::PreciseFloat::ZERO), |sum, factor| {
+        sum + with_room(big(factor.each)) * with_room(precise::PreciseFloat::from(factor.count))
     });
     with_room(big(epsilon)) >= sum
 }

@@ -1,15 +1,14 @@
-//! Arbitrary precision: the exact routes in as many bits as are wanted (MV section 2
-//! asks for q).
+//! Arbitrary precision: the exact routes with any number of bits (the q of MV section 2).
 //!
-//! The same two lists of atoms as the halves route, in big floating-point numbers. The
-//! working precision w grows until the bracket is narrow enough; errors are counted in
-//! units of 2^-w. What goes in is exact: fractions, each rounded once to the working precision.
+//! The method uses the two lists of atoms of the halves route, in big floating-point numbers. The working precision w
+//! grows until the bracket is narrow enough; errors are counted in units of 2^-w. The inputs are exact fractions, each
+//! rounded once to the working precision.
 
 use super::halves;
 use crate::composition::Factor;
 use crate::composition::leak::{self, Remainder};
-use crate::quantity::{Bits, plain};
-use crate::watch::{Stopped, Watch};
+use crate::quantity::{Bits, format_number};
+use crate::watch::{StopRequest, Watch};
 use counterpoint_numerics::Wide;
 use counterpoint_numerics::fractions::{Ratio, nearest};
 use dashu_base::BitTest;
@@ -18,9 +17,9 @@ use dashu_float::round::mode::HalfEven;
 use dashu_int::UBig;
 
 /// A binary floating-point number of any precision.
-pub(crate) type Big = FBig<HalfEven, 2>;
+pub(crate) type PreciseFloat = FBig<HalfEven, 2>;
 
-/// Equal guarantees whose parameters are fractions: of any length, such as a third.
+/// Equal guarantees whose parameters are fractions of any length, such as a third.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PreciseGuarantee {
     /// At least zero.
@@ -32,15 +31,15 @@ pub struct PreciseGuarantee {
 }
 
 /// Lower and upper end of a number.
-pub(crate) type BigBracket = (Big, Big);
+pub(crate) type BigBracket = (PreciseFloat, PreciseFloat);
 
-/// Why there is no answer in so many bits.
+/// Reasons why there is no answer with the requested bits.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub(crate) enum PreciseError {
-    /// The guarantees leak more than the delta asked about.
-    #[error("delta {} is below what the releases leak; the least possible is {}", plain(*.delta), plain(*.least))]
+    /// The guarantees leak more than the given delta.
+    #[error("delta {} is below the probability of a leak; legal: at least {}", format_number(*.delta), format_number(*.least))]
     BelowLeak {
-        /// The delta that was asked about.
+        /// The given delta.
         delta: f64,
         /// The least delta with a finite epsilon, rounded up.
         least: f64,
@@ -48,64 +47,64 @@ pub(crate) enum PreciseError {
     /// Too many atoms to list.
     #[error("it would list {atoms:.3e} atoms; at most 2^21")]
     TooManyAtoms {
-        /// How many.
+        /// The number of atoms.
         atoms: f64,
     },
     /// No working precision was enough.
     #[error("no bracket as narrow as 2^-{} could be certified", bits.get())]
     TooWide {
-        /// The bits that were asked for.
+        /// The requested bits.
         bits: Bits,
     },
-    /// The watcher stopped the work.
+    /// The watch stopped the computation.
     #[error("stopped before an answer was found")]
     Stopped,
 }
 
-impl From<Stopped> for PreciseError {
-    fn from(_: Stopped) -> Self {
+impl From<StopRequest> for PreciseError {
+    fn from(_: StopRequest) -> Self {
         Self::Stopped
     }
 }
 
 /// The most atoms a list may have.
 const MOST_ATOMS: f64 = 2_097_152.0;
-// Errors in units of 2^-w, each operation being good to one.
+// Errors in units of 2^-w; each operation is good to one unit.
 
-/// The probability that nothing leaks: a difference and a power for each count, twice over in what is made of it.
+/// The probability that nothing leaks: a difference and a power for each count, twice in results derived from it.
 const KEPT: u128 = 8;
-/// A few operations beside those counted: of a mass, of a quotient, of a sum.
+/// A few operations besides those counted: of a mass, of a quotient, of a sum.
 const FEW: u128 = 64;
 const QUOTIENT: u128 = 16;
 const SUM: u128 = 8;
 /// A mass: a power, or products and quotients by recursion, for each count, for P and Q.
 const MASS: u128 = 16;
-/// Sums, for each atom of a list: P's, Q's and as many products.
+/// The sums for each atom of a list: P's, Q's and as many products.
 const ATOM: u128 = 4;
-/// Atoms below epsilon may be counted in by three errors of their losses (as `halves`): as a power of two.
+/// Atoms down to three errors of their losses below epsilon may be included (as in `halves`): as a power of two.
 const COUNTED_IN: isize = 3;
-/// The largest loss is a product and an addition for each guarantee, of which there are not 2^32.
+/// The largest loss is a product and an addition for each guarantee, of fewer than 2^32 guarantees.
 const BEYOND: isize = 32;
 
-/// How often the precision is doubled.
+/// The largest number of doublings of the precision.
 const MOST_TRIES: u32 = 12;
 
 /// The least delta at an epsilon, to a relative width of 2^-bits.
 ///
 /// # Errors
-/// [`PreciseError`] if there are too many atoms to list, or the watcher stops the work.
+/// [`PreciseError`] if there are too many atoms to list, or the watch stops the computation.
 pub(crate) fn delta(
     list: &[PreciseGuarantee],
     epsilon: &Ratio,
     bits: Bits,
     watch: Watch<'_>,
 ) -> Result<BigBracket, PreciseError> {
-    checked(list)?;
+    check_atoms(list)?;
     let leaks = list.iter().any(|guarantee| guarantee.delta > Ratio::ZERO);
-    let at_the_top = is_at_the_top(list, epsilon);
+    let at_max = is_at_max(list, epsilon);
     refine(bits, |precision| {
-        let epsilon = rounded(epsilon, precision);
-        let beyond = at_the_top
+        let epsilon = round(epsilon, precision);
+        let beyond = at_max
             || epsilon >= largest(list, precision) * (one(precision) + (unit(precision) << BEYOND));
         if beyond && !leaks {
             return Ok(Some((zero(precision), zero(precision))));
@@ -120,8 +119,8 @@ pub(crate) fn delta(
             let narrow = &upper - &lower <= upper.clone() >> bits.get() as isize;
             return Ok(narrow.then_some((lower, upper)));
         }
-        let kept = kept(list, precision);
-        let whole = |pure: &Big| one(precision) - &kept * (one(precision) - pure);
+        let kept = keep_probability(list, precision);
+        let whole = |pure: &PreciseFloat| one(precision) - &kept * (one(precision) - pure);
         let error = unit(precision) * integer(KEPT * total(list) + FEW, precision);
         let ends = ((whole(&lower) - &error).max(zero(precision)), whole(&upper) + error);
         let narrow = &ends.1 - &ends.0 <= ends.1.clone() >> bits.get() as isize;
@@ -139,8 +138,8 @@ pub(crate) fn epsilon(
     bits: Bits,
     watch: Watch<'_>,
 ) -> Result<BigBracket, PreciseError> {
-    checked(list)?;
-    let mut guess: Option<Big> = None;
+    check_atoms(list)?;
+    let mut guess: Option<PreciseFloat> = None;
     let mut leaked: Option<bool> = None;
     refine(bits, |precision| {
         let (room, error) = room(list, delta, precision);
@@ -148,7 +147,7 @@ pub(crate) fn epsilon(
             return Err(below_leak(list, delta, precision));
         }
         if room <= error {
-            // Equal as far as can be told: certain only by fractions.
+            // The leaks may use up all of delta; only fractions can decide that.
             let exact = *leaked.get_or_insert_with(|| is_all_leaked(list, delta));
             let largest = largest(list, precision);
             let slack = &largest * unit(precision) * integer(total(list) + SUM, precision);
@@ -164,18 +163,18 @@ pub(crate) fn epsilon(
     })
 }
 
-trait Signed {
+trait SignTest {
     fn is_negative_beyond(&self, error: &Self) -> bool;
 }
 
-impl Signed for Big {
-    /// Whether the number is negative for sure.
+impl SignTest for PreciseFloat {
+    /// True if the number is surely negative.
     fn is_negative_beyond(&self, error: &Self) -> bool {
-        self + error < Big::ZERO
+        self + error < PreciseFloat::ZERO
     }
 }
 
-/// Tries with more and more bits.
+/// Repeats an attempt with more and more bits.
 fn refine(
     bits: Bits,
     mut attempt: impl FnMut(usize) -> Result<Option<BigBracket>, PreciseError>,
@@ -190,8 +189,8 @@ fn refine(
     Err(PreciseError::TooWide { bits })
 }
 
-fn checked(list: &[PreciseGuarantee]) -> Result<(), PreciseError> {
-    let (left, right) = balanced(list);
+fn check_atoms(list: &[PreciseGuarantee]) -> Result<(), PreciseError> {
+    let (left, right) = balance(list);
     let atoms = |side: &[PreciseGuarantee]| {
         side.iter().map(|guarantee| guarantee.count as f64 + 1.0).product::<f64>()
     };
@@ -202,40 +201,40 @@ fn checked(list: &[PreciseGuarantee]) -> Result<(), PreciseError> {
     Err(PreciseError::TooManyAtoms { atoms: most })
 }
 
-/// The factors with a loss, in two sides of about equally many atoms.
-fn balanced(list: &[PreciseGuarantee]) -> (Vec<PreciseGuarantee>, Vec<PreciseGuarantee>) {
+/// The factors with a positive epsilon, in two sides of about equally many atoms.
+fn balance(list: &[PreciseGuarantee]) -> (Vec<PreciseGuarantee>, Vec<PreciseGuarantee>) {
     let lossy: Vec<_> = list.iter().filter(|g| g.epsilon > Ratio::ZERO).cloned().collect();
-    // The split looks at counts only; the position stands in for epsilon.
+    // The split uses counts only; the index stands in for epsilon.
     let stand_ins: Vec<Factor> =
         (0..lossy.len()).map(|i| Factor { each: i as f64, count: lossy[i].count }).collect();
-    let (left, right) = halves::balanced(&stand_ins);
+    let (left, right) = halves::balance(&stand_ins);
     let pick = |side: Vec<Factor>| side.iter().map(|f| lossy[f.each as usize].clone()).collect();
     (pick(left), pick(right))
 }
 
-fn with(x: &Big, precision: usize) -> Big {
+fn with(x: &PreciseFloat, precision: usize) -> PreciseFloat {
     x.clone().with_precision(precision).value()
 }
 
 /// A fraction, rounded to nearest.
-fn rounded(x: &Ratio, precision: usize) -> Big {
+fn round(x: &Ratio, precision: usize) -> PreciseFloat {
     with(&x.to_float(precision).value(), precision)
 }
 
-fn zero(precision: usize) -> Big {
-    with(&Big::ZERO, precision)
+fn zero(precision: usize) -> PreciseFloat {
+    with(&PreciseFloat::ZERO, precision)
 }
 
-fn one(precision: usize) -> Big {
-    with(&Big::ONE, precision)
+fn one(precision: usize) -> PreciseFloat {
+    with(&PreciseFloat::ONE, precision)
 }
 
-fn integer(x: impl Into<u128>, precision: usize) -> Big {
-    with(&Big::from(x.into()), precision)
+fn integer(x: impl Into<u128>, precision: usize) -> PreciseFloat {
+    with(&PreciseFloat::from(x.into()), precision)
 }
 
 /// 2^-w.
-fn unit(precision: usize) -> Big {
+fn unit(precision: usize) -> PreciseFloat {
     one(precision) >> precision as isize
 }
 
@@ -243,23 +242,27 @@ fn total(list: &[PreciseGuarantee]) -> u128 {
     list.iter().map(|guarantee| u128::from(guarantee.count)).sum()
 }
 
-/// The probability that nothing leaks: relative error below 4 total units.
-fn kept(list: &[PreciseGuarantee], precision: usize) -> Big {
+/// The probability that nothing leaks; its relative error is below 4 total units.
+fn keep_probability(list: &[PreciseGuarantee], precision: usize) -> PreciseFloat {
     list.iter().fold(one(precision), |product, guarantee| {
-        let stays = rounded(&(Ratio::ONE - &guarantee.delta), precision);
+        let stays = round(&(Ratio::ONE - &guarantee.delta), precision);
         product * stays.powi(guarantee.count.into())
     })
 }
 
 /// `1 - (1 - delta)/kept` and a bound on its absolute error.
-fn room(list: &[PreciseGuarantee], delta: &Ratio, precision: usize) -> (Big, Big) {
-    let kept = kept(list, precision);
-    let gap = &kept - rounded(&(Ratio::ONE - delta), precision);
+fn room(
+    list: &[PreciseGuarantee],
+    delta: &Ratio,
+    precision: usize,
+) -> (PreciseFloat, PreciseFloat) {
+    let kept = keep_probability(list, precision);
+    let gap = &kept - round(&(Ratio::ONE - delta), precision);
     let error = unit(precision) * integer(KEPT * total(list) + QUOTIENT, precision) / &kept;
     (gap / kept, error)
 }
 
-/// Bits that tell the least of the leaks from nothing.
+/// The number of bits that distinguish the least leak from zero.
 fn least_bits(list: &[PreciseGuarantee]) -> usize {
     let leaks = list.iter().filter(|guarantee| !guarantee.delta.is_zero());
     let zeros = |delta: &Ratio| {
@@ -268,14 +271,14 @@ fn least_bits(list: &[PreciseGuarantee]) -> usize {
     leaks.map(|guarantee| zeros(&guarantee.delta)).max().unwrap_or(0)
 }
 
-/// The probabilities that something leaks and that nothing does: relative errors below 2^-99.
-pub(crate) fn leaked(list: &[PreciseGuarantee]) -> (Wide, Wide) {
+/// The probability that something leaks, and that nothing leaks; relative errors below 2^-99.
+pub(crate) fn leak_probabilities(list: &[PreciseGuarantee]) -> (Wide, Wide) {
     let precision = 256 + least_bits(list);
-    let kept = kept(list, precision);
+    let kept = keep_probability(list, precision);
     (leak::to_wide(&(one(precision) - &kept)), leak::to_wide(&kept))
 }
 
-/// What is left of a delta once the leaks are paid.
+/// The remainder of a delta after the leaks.
 pub(crate) fn remainder(list: &[PreciseGuarantee], delta: &Ratio) -> Remainder {
     const TOLD: isize = 80;
     let at_first = 256 + least_bits(list);
@@ -293,17 +296,17 @@ pub(crate) fn remainder(list: &[PreciseGuarantee], delta: &Ratio) -> Remainder {
         }
         precision *= 4;
     }
-    // Nearer than any precision worth paying for: refuse, which is safe.
+    // Undecided at any acceptable precision: refusing is safe.
     Remainder::Negative
 }
 
 fn below_leak(list: &[PreciseGuarantee], delta: &Ratio, precision: usize) -> PreciseError {
-    let least = (one(precision) - kept(list, precision)).to_f64().value().next_up();
+    let least = (one(precision) - keep_probability(list, precision)).to_f64().value().next_up();
     PreciseError::BelowLeak { delta: nearest(delta), least }
 }
 
-/// Whether `1 - delta` is the product of all `1 - d_i`, in whole numbers; where those would be too long it is taken for
-/// no, and never answered by the largest loss.
+/// True if `1 - delta` equals the product of all `1 - d_i`, decided in whole numbers. If those would be too long the
+/// result is false; then the largest loss is never the answer.
 fn is_all_leaked(list: &[PreciseGuarantee], delta: &Ratio) -> bool {
     const LONGEST: u128 = 1 << 22;
     let leaks = || list.iter().filter(|guarantee| guarantee.delta > Ratio::ZERO);
@@ -313,7 +316,7 @@ fn is_all_leaked(list: &[PreciseGuarantee], delta: &Ratio) -> bool {
     if leaks().map(length).fold(0, u128::saturating_add) > LONGEST {
         return false;
     }
-    // Fractions left as they are: reducing them would take longer than all else.
+    // The fractions are not reduced, because that would take longer than all the rest.
     let power = |of: UBig, count: u64| of.pow(count as usize);
     let kept = |delta: &Ratio| Ratio::ONE - delta;
     let above = |x: &Ratio| x.numerator().clone().into_parts().1;
@@ -326,16 +329,16 @@ fn is_all_leaked(list: &[PreciseGuarantee], delta: &Ratio) -> bool {
     left == right
 }
 
-fn largest(list: &[PreciseGuarantee], precision: usize) -> Big {
+fn largest(list: &[PreciseGuarantee], precision: usize) -> PreciseFloat {
     list.iter().fold(zero(precision), |sum, guarantee| {
-        sum + rounded(&guarantee.epsilon, precision) * integer(guarantee.count, precision)
+        sum + round(&guarantee.epsilon, precision) * integer(guarantee.count, precision)
     })
 }
 
-/// Whether an epsilon is the largest loss or more: by fractions if it is close.
-pub(crate) fn is_at_the_top(list: &[PreciseGuarantee], epsilon: &Ratio) -> bool {
+/// True if an epsilon is at or above the largest loss; close cases are decided by fractions.
+pub(crate) fn is_at_max(list: &[PreciseGuarantee], epsilon: &Ratio) -> bool {
     const PRECISION: usize = 256;
-    let (top, at) = (largest(list, PRECISION), rounded(epsilon, PRECISION));
+    let (top, at) = (largest(list, PRECISION), round(epsilon, PRECISION));
     let margin = &top * (unit(PRECISION) << BEYOND);
     if at > &top + &margin || at < &top - &margin {
         return at > top;
@@ -347,28 +350,28 @@ pub(crate) fn is_at_the_top(list: &[PreciseGuarantee], epsilon: &Ratio) -> bool 
     *epsilon >= sum
 }
 
-struct Atom {
-    loss: Big,
-    p: Big,
-    q: Big,
+struct BigAtom {
+    loss: PreciseFloat,
+    p: PreciseFloat,
+    q: PreciseFloat,
 }
 
 struct BigHalves {
-    left: Vec<Atom>,
-    right: Vec<Atom>,
+    left: Vec<BigAtom>,
+    right: Vec<BigAtom>,
     /// P and Q mass of the right atoms from each index on.
-    suffixes: Vec<(Big, Big)>,
+    suffixes: Vec<(PreciseFloat, PreciseFloat)>,
     /// Relative error of masses and absolute error of losses.
-    slack: Big,
-    /// At or above the largest loss.
-    top: Big,
+    slack: PreciseFloat,
+    /// An upper bound on the largest loss.
+    top: PreciseFloat,
     precision: usize,
 }
 
 struct BigTail {
-    p: Big,
-    q: Big,
-    slack: Big,
+    p: PreciseFloat,
+    q: PreciseFloat,
+    slack: PreciseFloat,
 }
 
 impl BigHalves {
@@ -377,7 +380,7 @@ impl BigHalves {
         precision: usize,
         watch: &Watch<'_>,
     ) -> Result<Self, PreciseError> {
-        let (left, right) = balanced(list);
+        let (left, right) = balance(list);
         let left = atoms(&left, precision, watch)?;
         let right = atoms(&right, precision, watch)?;
         let mut suffixes = vec![(zero(precision), zero(precision)); right.len() + 1];
@@ -385,7 +388,7 @@ impl BigHalves {
             let (p, q) = &suffixes[index + 1];
             suffixes[index] = (p + &atom.p, q + &atom.q);
         }
-        // A loss is wrong by at most a unit of the largest for each addition.
+        // The error of a loss is at most a unit of the largest loss for each addition.
         let atoms = (left.len() + right.len()) as u128;
         let operations = integer(MASS * total(list) + ATOM * atoms + FEW, precision);
         let slack = unit(precision) * operations * (one(precision) + largest(list, precision));
@@ -393,15 +396,15 @@ impl BigHalves {
         Ok(Self { left, right, suffixes, slack, top, precision })
     }
 
-    /// The tail above an epsilon; atoms within the losses' error below it are counted
-    /// in, at a cost within the slack.
-    fn tail(&self, epsilon: &Big, watch: &Watch<'_>) -> Result<BigTail, PreciseError> {
+    /// The tail above an epsilon. Atoms below epsilon, but within the error of the losses, are included, at a cost
+    /// within the slack.
+    fn tail(&self, epsilon: &PreciseFloat, watch: &Watch<'_>) -> Result<BigTail, PreciseError> {
         let threshold = epsilon - (self.slack.clone() << 1);
         let (mut p, mut q) = (zero(self.precision), zero(self.precision));
         let mut from = self.right.len();
         for (index, atom) in self.left.iter().enumerate() {
             if index % 1024 == 0 {
-                watch.at(index as f64 / self.left.len() as f64)?;
+                watch.check(index as f64 / self.left.len() as f64)?;
             }
             while from > 0 && &atom.loss + &self.right[from - 1].loss > threshold {
                 from -= 1;
@@ -413,17 +416,17 @@ impl BigHalves {
         Ok(BigTail { p, q, slack: self.slack.clone() << COUNTED_IN })
     }
 
-    /// Newton's method on the lines of the profile, as for the other exact routes, with
-    /// bisection in between; the upper end is always one that satisfies the target.
+    /// Newton's method on the lines of the profile, as in the other exact routes, alternating with bisection. The upper
+    /// end always satisfies the target.
     fn solve(
         &self,
         target: &BigBracket,
-        start: Big,
+        start: PreciseFloat,
         bits: Bits,
         watch: &Watch<'_>,
     ) -> Result<BigBracket, PreciseError> {
         let zero = zero(self.precision);
-        let (mut low, mut high, mut lower) = (None::<Big>, self.top.clone(), zero.clone());
+        let (mut low, mut high, mut lower) = (None::<PreciseFloat>, self.top.clone(), zero.clone());
         let mut at = with(&start, self.precision);
         let close = unit(bits.get() as usize + 2);
         for round in 0..200 + 4 * self.precision {
@@ -454,23 +457,23 @@ impl BigHalves {
 }
 
 impl BigTail {
-    /// The pure delta at the epsilon this is the tail of.
-    fn delta(&self, epsilon: &Big) -> BigBracket {
+    /// The pure delta at the epsilon of this tail.
+    fn delta(&self, epsilon: &PreciseFloat) -> BigBracket {
         let scaled = epsilon.exp() * &self.q;
         let error = (&self.p + &scaled) * &self.slack;
         let delta = &self.p - scaled;
-        ((&delta - &error).max(Big::ZERO), delta + error)
+        ((&delta - &error).max(PreciseFloat::ZERO), delta + error)
     }
 
-    /// Where the line meets the target, from below and from above.
-    fn root(&self, target: &BigBracket) -> (Option<Big>, Option<Big>) {
+    /// The epsilons at which the line meets the target, from below and from above.
+    fn root(&self, target: &BigBracket) -> (Option<PreciseFloat>, Option<PreciseFloat>) {
         let slack = self.slack.clone() << 1;
-        let side = |delta: &Big, slack: Big| {
+        let side = |delta: &PreciseFloat, slack: PreciseFloat| {
             let p = &self.p + &self.p * &slack - delta;
             let q = &self.q - &self.q * &slack;
-            (p > Big::ZERO && q > Big::ZERO).then(|| p.ln() - q.ln())
+            (p > PreciseFloat::ZERO && q > PreciseFloat::ZERO).then(|| p.ln() - q.ln())
         };
-        let margin = |root: &Big| (root.clone() * root + Big::ONE) * &slack;
+        let margin = |root: &PreciseFloat| (root.clone() * root + PreciseFloat::ONE) * &slack;
         let below = side(&target.1, -slack.clone()).map(|root| {
             let m = margin(&root);
             root - m
@@ -488,15 +491,15 @@ fn atoms(
     list: &[PreciseGuarantee],
     precision: usize,
     watch: &Watch<'_>,
-) -> Result<Vec<Atom>, PreciseError> {
-    let mut all = vec![Atom { loss: zero(precision), p: one(precision), q: one(precision) }];
+) -> Result<Vec<BigAtom>, PreciseError> {
+    let mut all = vec![BigAtom { loss: zero(precision), p: one(precision), q: one(precision) }];
     for guarantee in list {
-        watch.at(0.0)?;
+        watch.check(0.0)?;
         let shifts = atoms_of_one(guarantee, precision);
         all = shifts
             .iter()
             .flat_map(|shift| {
-                all.iter().map(move |atom| Atom {
+                all.iter().map(move |atom| BigAtom {
                     loss: &atom.loss + &shift.loss,
                     p: &atom.p * &shift.p,
                     q: &atom.q * &shift.q,
@@ -508,10 +511,9 @@ fn atoms(
     Ok(all)
 }
 
-/// The atoms of one guarantee's randomized responses: y minuses have P mass
-/// C(n, y) p^(n-y) q^y, by recursion.
-fn atoms_of_one(guarantee: &PreciseGuarantee, precision: usize) -> Vec<Atom> {
-    let (n, epsilon) = (guarantee.count, rounded(&guarantee.epsilon, precision));
+/// The atoms of one guarantee's randomized responses. The P mass of y minuses is C(n, y) p^(n-y) q^y, by recursion.
+fn atoms_of_one(guarantee: &PreciseGuarantee, precision: usize) -> Vec<BigAtom> {
+    let (n, epsilon) = (guarantee.count, round(&guarantee.epsilon, precision));
     let decay = (-&epsilon).exp();
     let plus = one(precision) / (one(precision) + &decay);
     let mut mass = plus.powi(n.into());
@@ -520,7 +522,7 @@ fn atoms_of_one(guarantee: &PreciseGuarantee, precision: usize) -> Vec<Atom> {
         masses.push(mass.clone());
         mass = mass * integer(n - y, precision) / integer(y + 1, precision) * &decay;
     }
-    let atom = |y: u64| Atom {
+    let atom = |y: u64| BigAtom {
         loss: &epsilon * (integer(n - y, precision) - integer(y, precision)),
         p: masses[y as usize].clone(),
         q: masses[(n - y) as usize].clone(),

@@ -1,44 +1,44 @@
-//! The composed profile between two lattices: the split one from above, the merged one
-//! from below, refined until the tolerance is met.
+//! The composed profile between two lattices, the split one above and the merged one below, refined until the tolerance
+//! is met.
 
-use super::contour::{Contour, NoContour};
+use super::contour::{ContourError, LatticeContour};
 use super::convolution::{self, Convolution};
-use super::lattice::{Responses, Side, Tilted, Weight};
+use super::lattice::{LatticeLaw, LatticeResponses, TiltedLattice, Weight};
 use super::skipped::Decay;
 use super::{largest_error, largest_loss};
 use crate::composition::Factor;
 use crate::composition::leak::Target;
-use crate::ends::{Ends, UNCOUNTED};
+use crate::delta_bounds::{DeltaBounds, UNCOUNTED};
 use crate::methods::common_step::common_step;
 use crate::methods::saddle::{Cumulant, Saddle};
-use crate::methods::search::satisfying;
+use crate::methods::search::satisfying_epsilon;
 use crate::methods::tail::{BOUNDS, Tail};
 use crate::methods::{Failure, Route};
-use crate::watch::{Stopped, Watch};
+use crate::watch::{StopRequest, Watch};
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::fourier::Transforms;
 use counterpoint_numerics::{Dd, STEP, Wide, expm1};
 
-/// How the sums on a lattice are computed.
+/// The method by which the sums on a lattice are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Method {
-    /// Whichever is cheaper.
+pub(crate) enum LatticeMethod {
+    /// The cheaper of the two.
     Either,
     Contour,
     Convolution,
 }
 
 #[derive(Clone, Debug)]
-enum Engine {
-    Contour(Contour),
+enum LatticeSummation {
+    Contour(LatticeContour),
     Convolution(Convolution),
 }
 
-/// A tilted lattice with a way to sum up its tail.
+/// A tilted lattice with a method for the sum over its tail.
 #[derive(Clone, Debug)]
-struct Summed {
-    lattice: Tilted,
-    engine: Engine,
+struct LatticeSum {
+    lattice: TiltedLattice,
+    engine: LatticeSummation,
 }
 
 /// A bound on aliases, 1/(e^x - 1): exponents of at most 10^4, rounded four times.
@@ -46,28 +46,28 @@ const ALIASES: f64 = 1.001;
 
 /// The work of one evaluation of one factor at one point, in multiplications.
 const POINT_WORK: f64 = 4.0;
-/// The most work one lattice may take, in multiplications, if there is no other route.
+/// The most work for one lattice, in multiplications, if there is no other route.
 pub(crate) const MOST_WORK: f64 = 4e9;
 
-/// What stays the same from try to try.
-struct Problem<'a> {
+/// The data that all attempts share.
+struct ResponseProblem<'a> {
     factors: &'a [Factor],
-    responses: Responses,
+    responses: LatticeResponses,
     cumulant: Cumulant,
     saddle: Saddle,
-    method: Method,
-    /// The most work one lattice may take, in multiplications.
+    method: LatticeMethod,
+    /// The most work for one lattice, in multiplications.
     most_work: f64,
     watch: Watch<'a>,
 }
 
-impl<'a> Problem<'a> {
+impl<'a> ResponseProblem<'a> {
     fn new(
         factors: &'a [Factor],
-        (method, most_work): (Method, f64),
+        (method, most_work): (LatticeMethod, f64),
         watch: Watch<'a>,
         saddle: impl Fn(&Cumulant) -> Saddle,
-    ) -> Result<Self, Stopped> {
+    ) -> Result<Self, StopRequest> {
         let rough = Cumulant::new(factors);
         let cumulant = if saddle(&rough).tilt * largest_epsilon(factors) > 1.0 {
             Cumulant::exact(factors)
@@ -75,19 +75,19 @@ impl<'a> Problem<'a> {
             rough
         };
         let saddle = saddle(&cumulant);
-        let responses = Responses::new(factors, &watch)?;
+        let responses = LatticeResponses::new(factors, &watch)?;
         Ok(Self { factors, responses, cumulant, saddle, method, most_work, watch })
     }
 }
 
-/// Near the largest loss, epsilons must not be lumped together even for estimates.
+/// The largest epsilon. Near the largest loss, epsilons must not be lumped together even for estimates.
 fn largest_epsilon(factors: &[Factor]) -> f64 {
     factors.last().map_or(0.0, |factor| factor.each)
 }
 
-/// One try at a given step.
-struct Attempt<'a> {
-    problem: &'a Problem<'a>,
+/// An attempt at a given step.
+struct ResponseAttempt<'a> {
+    problem: &'a ResponseProblem<'a>,
     largest: Dd,
     largest_error: f64,
     step: f64,
@@ -95,12 +95,12 @@ struct Attempt<'a> {
     bits: u32,
     /// Tilts for the bounds on the aliases, above and below.
     outer: (f64, f64),
-    /// What may be neglected, relative to delta.
+    /// The error that may be neglected, relative to delta.
     negligible: f64,
 }
 
-impl<'a> Attempt<'a> {
-    fn new(problem: &'a Problem<'a>, fineness: &Fineness) -> Self {
+impl<'a> ResponseAttempt<'a> {
+    fn new(problem: &'a ResponseProblem<'a>, fineness: &StepFineness) -> Self {
         let (step, negligible) = (fineness.step, fineness.negligible());
         let largest = largest_loss(problem.factors);
         let largest_error = largest_error(problem.factors) * largest.hi;
@@ -108,48 +108,63 @@ impl<'a> Attempt<'a> {
         Self { problem, largest, largest_error, step, bits, outer, negligible }
     }
 
-    /// t h, for the lattice under P; nudged up by a step for Q, whose law is P's tilted
-    /// by one.
-    fn tilt(&self, side: Side) -> f64 {
+    /// t h for the lattice under P; one step more for Q, whose law is P's tilted by one.
+    fn tilt(&self, side: LatticeLaw) -> f64 {
         let tilt = self.problem.saddle.tilt * self.step;
-        if side == Side::MergedQ { tilt + self.step } else { tilt }
+        if side == LatticeLaw::MergedQ { tilt + self.step } else { tilt }
     }
 
-    fn lattice(&self, side: Side) -> Result<Tilted, Stopped> {
-        let Problem { responses, watch, .. } = self.problem;
-        responses.tilted(side, self.step, self.tilt(side), watch)
+    fn lattice(&self, side: LatticeLaw) -> Result<TiltedLattice, StopRequest> {
+        let ResponseProblem { responses, watch, .. } = self.problem;
+        responses.on_lattice(side, self.step, self.tilt(side), watch)
     }
 
-    fn summed(&self, lattice: Tilted, decay: &Decay, weight: Weight) -> Result<Summed, Failure> {
+    fn lattice_sum(
+        &self,
+        lattice: TiltedLattice,
+        decay: &Decay,
+        weight: Weight,
+    ) -> Result<LatticeSum, Failure> {
         let steps =
             (self.largest.hi - self.problem.saddle.epsilon).max(0.0) * 1.02 / self.step + 64.0;
         let convolving = convolution::work(&lattice, steps);
-        if self.problem.method != Method::Convolution {
+        if self.problem.method != LatticeMethod::Convolution {
             let most = match self.problem.method {
-                Method::Contour => self.problem.most_work,
+                LatticeMethod::Contour => self.problem.most_work,
                 _ => self.problem.most_work.min(convolving + 1e5),
             } / POINT_WORK;
-            match Contour::new(&lattice, decay, weight, self.negligible, most, &self.problem.watch)
-            {
-                Ok(contour) => return Ok(Summed { lattice, engine: Engine::Contour(contour) }),
-                Err(NoContour::Stopped) => return Err(Failure::Stopped),
-                Err(NoContour::TooMuch) if self.problem.method == Method::Contour => {
+            match LatticeContour::new(
+                &lattice,
+                decay,
+                weight,
+                self.negligible,
+                most,
+                &self.problem.watch,
+            ) {
+                Ok(contour) => {
+                    return Ok(LatticeSum { lattice, engine: LatticeSummation::Contour(contour) });
+                }
+                Err(ContourError::Stopped) => return Err(Failure::Stopped),
+                Err(ContourError::TooMuch) if self.problem.method == LatticeMethod::Contour => {
                     return Err(Failure::TooMuch);
                 }
-                Err(NoContour::TooMuch) => {}
+                Err(ContourError::TooMuch) => {}
             }
         }
         if convolving > self.problem.most_work || steps > 2e8 {
             return Err(Failure::TooMuch);
         }
         let convolution = Convolution::new(&lattice, weight, steps as u64, &self.problem.watch)?;
-        Ok(Summed { lattice, engine: Engine::Convolution(convolution) })
+        Ok(LatticeSum { lattice, engine: LatticeSummation::Convolution(convolution) })
     }
 
-    fn above(&self, transforms: &mut Transforms) -> Result<Above<'_>, Failure> {
-        let lattice = self.lattice(Side::Split)?;
+    fn above(&self, transforms: &mut Transforms) -> Result<UpperLattice<'_>, Failure> {
+        let lattice = self.lattice(LatticeLaw::Split)?;
         let decay = Decay::new(&lattice, self.bits, transforms);
-        Ok(Above { attempt: self, split: self.summed(lattice, &decay, Weight::Profile)? })
+        Ok(UpperLattice {
+            attempt: self,
+            split: self.lattice_sum(lattice, &decay, Weight::Profile)?,
+        })
     }
 
     /// An epsilon at or above the largest loss.
@@ -157,23 +172,23 @@ impl<'a> Attempt<'a> {
         (self.largest + Dd::from(2.0 * self.largest_error)).upper()
     }
 
-    /// Both bounds, ready for questions. If they take too much work, the best width of
-    /// earlier tries is what was reached.
+    /// Both bounds. If they take too much work, the error reports the best width of earlier attempts.
     fn both(
         &'a self,
         transforms: &mut Transforms,
         best: f64,
-    ) -> Result<(Above<'a>, Below<'a>), Failure> {
-        let both =
-            self.above(transforms).and_then(|above| Ok((above, Below::new(self, transforms)?)));
+    ) -> Result<(UpperLattice<'a>, LowerLattice<'a>), Failure> {
+        let both = self
+            .above(transforms)
+            .and_then(|above| Ok((above, LowerLattice::new(self, transforms)?)));
         both.map_err(|failure| match failure {
             Failure::TooMuch if best.is_finite() => Failure::TooWide(best),
             failure => failure,
         })
     }
 
-    /// How many whole steps lie between the largest loss and an epsilon a little below
-    /// the given one, and what is left over, between zero and a step.
+    /// The number of whole steps between the largest loss and an epsilon slightly below the given one, and the rest,
+    /// between zero and a step.
     fn place(&self, epsilon: f64) -> Option<(u64, f64)> {
         let gap = self.largest - Dd::from(epsilon) + Dd::from(2.0 * self.largest_error);
         if !gap.is_positive() {
@@ -185,22 +200,22 @@ impl<'a> Attempt<'a> {
             whole += 1.0;
             kappa = (gap - Dd::product(whole, self.step)).upper();
         }
-        // A kappa too large is on the safe side.
+        // Too large a kappa is on the safe side.
         Some((whole as u64, kappa.max(0.0)))
     }
 }
 
-impl Summed {
-    /// The lattice's sum at y0, times its scale: value and absolute error.
-    fn at(&self, y0: u64, kappa: f64) -> Ends {
+impl LatticeSum {
+    /// The lattice's sum at y0, times its scale, with its error.
+    fn at(&self, y0: u64, kappa: f64) -> DeltaBounds {
         let (value, error) = match &self.engine {
-            Engine::Contour(contour) => contour.sum(y0, kappa),
-            Engine::Convolution(convolution) => convolution.sum(y0, kappa),
+            LatticeSummation::Contour(contour) => contour.sum(y0, kappa),
+            LatticeSummation::Convolution(convolution) => convolution.sum(y0, kappa),
         };
         let scale = self.lattice.scale * Wide::exp(Dd::product(self.lattice.tilt, y0 as f64));
         let relative = self.lattice.error + STEP * (UNCOUNTED + self.lattice.tilt * y0 as f64);
         let error = error + relative * (value.abs() + error);
-        Ends::new(
+        DeltaBounds::new(
             scale * Wide::from((value - error).max(0.0)),
             scale * Wide::from((value + error).next_up()),
         )
@@ -212,19 +227,19 @@ impl Summed {
 
     fn route(&self) -> Route {
         match self.engine {
-            Engine::Contour(_) => Route::Contour,
-            Engine::Convolution(_) => Route::Convolution,
+            LatticeSummation::Contour(_) => Route::Contour,
+            LatticeSummation::Convolution(_) => Route::Convolution,
         }
     }
 }
 
-/// The dominating lattice, ready to bound the profile from above.
-struct Above<'a> {
-    attempt: &'a Attempt<'a>,
-    split: Summed,
+/// The dominating lattice, which bounds the profile from above.
+struct UpperLattice<'a> {
+    attempt: &'a ResponseAttempt<'a>,
+    split: LatticeSum,
 }
 
-impl Above<'_> {
+impl UpperLattice<'_> {
     fn delta(&self, epsilon: f64) -> Wide {
         match self.attempt.place(epsilon) {
             Some((y0, kappa)) => self.split.at(y0, kappa).upper,
@@ -233,26 +248,26 @@ impl Above<'_> {
     }
 }
 
-/// The dominated lattice, ready to attack: a test "Y at most y1" and its success under
-/// P and Q.
-struct Below<'a> {
-    attempt: &'a Attempt<'a>,
-    p: Summed,
-    q: Summed,
-    /// By how much the merged loss differs from the true one, on average.
+/// The dominated lattice, which bounds the profile from below by an attack: the test "Y at most y1" and its success
+/// under P and Q.
+struct LowerLattice<'a> {
+    attempt: &'a ResponseAttempt<'a>,
+    p: LatticeSum,
+    q: LatticeSum,
+    /// The mean difference of the merged loss from the true one.
     bias: f64,
     outer: (Chernoff, Chernoff),
 }
 
-impl<'a> Below<'a> {
-    fn new(attempt: &'a Attempt<'a>, transforms: &mut Transforms) -> Result<Self, Failure> {
-        let lattice = attempt.lattice(Side::MergedP)?;
+impl<'a> LowerLattice<'a> {
+    fn new(attempt: &'a ResponseAttempt<'a>, transforms: &mut Transforms) -> Result<Self, Failure> {
+        let lattice = attempt.lattice(LatticeLaw::MergedP)?;
         let decay = Decay::new(&lattice, attempt.bits, transforms);
-        let p = attempt.summed(lattice, &decay, Weight::Mass)?;
-        // Tilting Q by one more undoes its difference from P, but for the rounding of
-        // each loss, at most half a step.
+        let p = attempt.lattice_sum(lattice, &decay, Weight::Mass)?;
+        // Tilting Q by one more undoes its difference from P, except for the rounding of each loss, at most half a
+        // step.
         let decay = decay.nearby(attempt.step, attempt.problem.responses.count);
-        let q = attempt.summed(attempt.lattice(Side::MergedQ)?, &decay, Weight::Mass)?;
+        let q = attempt.lattice_sum(attempt.lattice(LatticeLaw::MergedQ)?, &decay, Weight::Mass)?;
         let bias = attempt.problem.factors.iter().zip(&p.lattice.cells).map(|(factor, cell)| {
             let moved = 2.0 * factor.each - cell.steps as f64 * attempt.step;
             cell.count as f64 * cell.high[1] * moved
@@ -262,8 +277,7 @@ impl<'a> Below<'a> {
         Ok(Self { attempt, p, q, bias, outer })
     }
 
-    /// The P mass, from below, and the Q mass, from above, of the losses the test takes
-    /// to be above an epsilon.
+    /// The P mass from below and the Q mass from above of the losses that the test takes to be above an epsilon.
     fn test(&self, epsilon: f64, shift: f64) -> Tail {
         let gap = self.attempt.largest.hi - epsilon - self.bias;
         let y1 = (gap / self.attempt.step + shift).floor();
@@ -273,7 +287,7 @@ impl<'a> Below<'a> {
         Tail { p: if p.is_positive() { p } else { Wide::ZERO }, q, slack: BOUNDS }
     }
 
-    /// What the contour's aliases can have added to the P mass.
+    /// A bound on the P mass that the contour's aliases add.
     fn aliases(&self, y1: u64) -> Wide {
         let at = |(tilt, factor): (f64, Wide)| factor * Wide::exp(Dd::product(tilt, y1 as f64));
         let points = (1_u64 << self.attempt.bits) as f64;
@@ -285,16 +299,18 @@ impl<'a> Below<'a> {
 /// A tilt and the factor of e^(tilt y) in a bound.
 type Chernoff = Option<(f64, Wide)>;
 
-/// Bounds on the aliases of the merged lattice under P: with tilt s they add up to at
-/// most `E[e^(-s Y)] e^(s y1) / (e^(|s - tilt| N) - 1)` on either side (theory 3.6).
-/// Those from above, shifts of Y down to y1 - N and below, are none if a period
-/// covers every Y; those from below are always there.
-fn outer_bounds(attempt: &Attempt<'_>, lattice: &Tilted) -> Result<(Chernoff, Chernoff), Stopped> {
+/// Bounds on the aliases of the merged lattice under P: with tilt s they add up to at most `E[e^(-s Y)] e^(s y1) /
+/// (e^(|s - tilt| N) - 1)` on either side (theory 3.6). The aliases from above, shifts of Y down to y1 - N and below,
+/// vanish if a period covers every Y; those from below always exist.
+fn outer_bounds(
+    attempt: &ResponseAttempt<'_>,
+    lattice: &TiltedLattice,
+) -> Result<(Chernoff, Chernoff), StopRequest> {
     let points = (1_u64 << attempt.bits) as f64;
     let bound = |other: f64| {
         let other = other * attempt.step;
-        let Problem { responses, watch, .. } = attempt.problem;
-        let scale = responses.scale(Side::MergedP, attempt.step, other, watch)?;
+        let ResponseProblem { responses, watch, .. } = attempt.problem;
+        let scale = responses.scale(LatticeLaw::MergedP, attempt.step, other, watch)?;
         let periods = (other - lattice.tilt).abs() * points;
         let share = Wide::exp(Dd::from(-periods)) * Wide::from(ALIASES / -expm1(-periods));
         Ok(Some((other, scale * share)))
@@ -303,10 +319,15 @@ fn outer_bounds(attempt: &Attempt<'_>, lattice: &Tilted) -> Result<(Chernoff, Ch
     Ok((above, bound(attempt.outer.1)?))
 }
 
-/// The number of points, as a power of two, that makes the aliases negligible, and the
-/// tilts that show it; all estimated.
+/// The number of points, as a power of two, that makes the aliases negligible, and the tilts that show this; all
+/// estimated.
 #[allow(clippy::disallowed_methods)]
-fn period(problem: &Problem<'_>, step: f64, negligible: f64, largest: f64) -> (u32, (f64, f64)) {
+fn period(
+    problem: &ResponseProblem<'_>,
+    step: f64,
+    negligible: f64,
+    largest: f64,
+) -> (u32, (f64, f64)) {
     let (cumulant, saddle) = (&problem.cumulant, &problem.saddle);
     let t = saddle.tilt;
     let goal = saddle.ln_delta + (negligible * 0.1).ln();
@@ -329,22 +350,22 @@ fn period(problem: &Problem<'_>, step: f64, negligible: f64, largest: f64) -> (u
     }
 }
 
-/// How fine a try is.
-struct Fineness {
+/// The fineness of an attempt.
+struct StepFineness {
     /// h: a power of two, or the epsilons' common divisor.
     step: f64,
-    /// The gap between the lattices it aims at, relative to delta.
+    /// The target for the gap between the lattices, relative to delta.
     gap: f64,
-    /// A step of which every loss is a multiple, but for rounding; a finer one is no use.
+    /// A step of which every loss is a multiple, except for rounding; finer steps are useless.
     exact_step: f64,
-    /// Positions in finer steps would not be exact.
+    /// In finer steps positions would not be exact.
     finest_step: f64,
 }
 
-impl Fineness {
-    /// The step for a gap: it grows by about `t (t+1) h^2 / 8` for each expected minus under
-    /// the tilted law. Not too ambitious at first: the answer may turn out to be zero.
-    fn first(problem: &Problem<'_>, gap: f64) -> Self {
+impl StepFineness {
+    /// The step for a gap, which grows by about `t (t+1) h^2 / 8` for each expected minus under the tilted law. The
+    /// first gap is not too small, because the answer may turn out to be zero.
+    fn first(problem: &ResponseProblem<'_>, gap: f64) -> Self {
         let gap = gap.clamp(1e-7, 0.1);
         let t = problem.saddle.tilt;
         let minuses = problem.cumulant.expected_minuses(t).max(1e-6);
@@ -358,13 +379,13 @@ impl Fineness {
         Self { step, gap, exact_step, finest_step }
     }
 
-    /// What may be neglected in the sums.
+    /// The error that may be neglected in the sums.
     fn negligible(&self) -> f64 {
         (0.15 * self.gap).clamp(1e-13, 1e-2)
     }
 
-    /// Refines, given by how much the gap, which falls with the square of the step, is too
-    /// wide; false if there is nothing left to refine.
+    /// Refines the step by the factor by which the gap is too wide; the gap decreases with the square of the step.
+    /// Returns false if nothing is left to refine.
     fn refine(&mut self, excess: f64) -> bool {
         let excess = (1.5 * excess).clamp(4.0, 4096.0);
         let spent = self.gap < 1e-15;
@@ -376,17 +397,16 @@ impl Fineness {
     }
 }
 
-/// Positions in finer steps would not be exact: they are counted in doubles, down from
-/// the largest loss.
+/// The finest step at which positions, counted in doubles from the largest loss down, are exact.
 fn finest_step(factors: &[Factor]) -> f64 {
     let largest = largest_loss(factors).hi;
     largest.max(largest_epsilon(factors)) * 1e-15
 }
 
-/// How much finer than needed a step may be that makes both lattices exact.
+/// The factor by which a step may be finer than needed if it makes both lattices exact.
 const DIVISOR_WORTH: f64 = 1.0 / 64.0;
 
-/// The largest power of two of which every 2 eps is a multiple: any step is sound.
+/// The largest power of two of which every 2 eps is a multiple. Every step is sound.
 #[allow(clippy::disallowed_methods)]
 fn exact_step(factors: &[Factor]) -> f64 {
     let lowest_bit = |factor: &Factor| {
@@ -399,12 +419,12 @@ fn exact_step(factors: &[Factor]) -> f64 {
     2.0_f64.powi(lowest)
 }
 
-/// The largest power of two that is at most x: its bits without the fraction.
+/// The largest power of two that is at most x: the bits of x without the fraction.
 fn power_below(x: f64) -> f64 {
     f64::from_bits(x.to_bits() & !((1 << 52) - 1))
 }
 
-/// How often the step is refined.
+/// The largest number of refinements.
 const MOST_TRIES: usize = 8;
 
 /// The least epsilon whose pure delta is within the target.
@@ -412,25 +432,26 @@ pub(crate) fn epsilon(
     factors: &[Factor],
     target: &Target,
     tolerance: f64,
-    method: (Method, f64),
+    method: (LatticeMethod, f64),
     watch: Watch<'_>,
 ) -> Result<(Bracket, Route), Failure> {
     let ln_target = target.lower.ln_estimate();
-    let problem = Problem::new(factors, method, watch, |cumulant| cumulant.at_ln_delta(ln_target))?;
+    let problem =
+        ResponseProblem::new(factors, method, watch, |cumulant| cumulant.at_ln_delta(ln_target))?;
     let saddle = problem.saddle;
     let mut transforms = Transforms::new();
     let gap = tolerance * saddle.tilt * saddle.epsilon;
-    let mut fineness = Fineness::first(&problem, gap);
+    let mut fineness = StepFineness::first(&problem, gap);
     let mut best = f64::INFINITY;
     for _ in 0..MOST_TRIES {
-        let attempt = Attempt::new(&problem, &fineness);
+        let attempt = ResponseAttempt::new(&problem, &fineness);
         let (above, below) = attempt.both(&mut transforms, best)?;
-        let upper = satisfying(|e| above.delta(e), target, &saddle, attempt.top(), &watch)?;
+        let upper = satisfying_epsilon(|e| above.delta(e), target, &saddle, attempt.top(), &watch)?;
         let lower = [0.0, -1.0, 1.0].map(|shift| below.test(upper, shift).root(target).0);
         let lower = lower.into_iter().fold(0.0, f64::max).min(upper);
         let bracket = Bracket { lower, upper };
         let route = above.split.route();
-        if bracket.keeps(tolerance) {
+        if bracket.is_within_tolerance(tolerance) {
             return Ok((bracket, route));
         }
         best = best.min(bracket.relative_width());
@@ -442,18 +463,17 @@ pub(crate) fn epsilon(
     Err(Failure::TooWide(best))
 }
 
-/// The pure delta at an epsilon. Near zero an absolute width will do, but not before the
-/// relative one is out of reach.
+/// The pure delta at an epsilon. Near zero an absolute width is enough, but only if the relative one is out of reach.
 pub(crate) fn delta(
     factors: &[Factor],
     epsilon: f64,
     tolerance: f64,
-    method: (Method, f64),
+    method: (LatticeMethod, f64),
     watch: Watch<'_>,
-) -> Result<(Ends, Route), Failure> {
+) -> Result<(DeltaBounds, Route), Failure> {
     let at = |cumulant: &Cumulant| Saddle { epsilon, ..cumulant.at_epsilon(epsilon) };
-    let problem = Problem::new(factors, method, watch, at)?;
-    let mut narrowest = Narrowest { width: f64::INFINITY, answer: None };
+    let problem = ResponseProblem::new(factors, method, watch, at)?;
+    let mut narrowest = BestAttempt { width: f64::INFINITY, answer: None };
     match refined_delta(&problem, tolerance, &mut narrowest) {
         Err(Failure::TooWide(width)) => match narrowest.answer {
             Some((ends, route)) if ends.width() <= Wide::from(1e-12) => Ok((ends, route)),
@@ -463,33 +483,33 @@ pub(crate) fn delta(
     }
 }
 
-/// The best of the tries so far, and its relative width.
-struct Narrowest {
+/// The best attempt so far, and its relative width.
+struct BestAttempt {
     width: f64,
-    answer: Option<(Ends, Route)>,
+    answer: Option<(DeltaBounds, Route)>,
 }
 
 fn refined_delta(
-    problem: &Problem<'_>,
+    problem: &ResponseProblem<'_>,
     tolerance: f64,
-    narrowest: &mut Narrowest,
-) -> Result<(Ends, Route), Failure> {
+    narrowest: &mut BestAttempt,
+) -> Result<(DeltaBounds, Route), Failure> {
     let epsilon = problem.saddle.epsilon;
     let mut transforms = Transforms::new();
-    let mut fineness = Fineness::first(problem, tolerance);
+    let mut fineness = StepFineness::first(problem, tolerance);
     for _ in 0..MOST_TRIES {
-        let attempt = Attempt::new(problem, &fineness);
+        let attempt = ResponseAttempt::new(problem, &fineness);
         let (above, below) = attempt.both(&mut transforms, narrowest.width)?;
         let upper = above.delta(epsilon);
         let lower = [0.0, -1.0, 1.0].map(|shift| below.test(epsilon, shift).delta(epsilon).lower);
         let lower = lower.into_iter().fold(Wide::ZERO, |a, b| if b > a { b } else { a });
         let width = ((upper - lower) * upper.recip()).estimate();
-        let answer = (Ends { lower, upper }, above.split.route());
+        let answer = (DeltaBounds { lower, upper }, above.split.route());
         if width <= tolerance || upper == Wide::ZERO {
             return Ok(answer);
         }
         if width < narrowest.width {
-            *narrowest = Narrowest { width, answer: Some(answer) };
+            *narrowest = BestAttempt { width, answer: Some(answer) };
         }
         if !fineness.refine(width / tolerance) {
             break;

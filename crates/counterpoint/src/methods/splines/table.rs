@@ -1,18 +1,18 @@
-//! Splines, and sums of splines, at one fraction and all whole numbers above it.
+//! Splines and sums of splines at one fraction and all whole numbers above it.
 
 use super::{LEFT_OUT, UNDERFLOW};
 use crate::methods::Failure;
 use counterpoint_numerics::Dd;
 
-/// What steps down the lattice and draws are weighed by.
+/// The weights of steps down the lattice and of draws.
 #[derive(Clone, Copy)]
-pub(super) struct Weights {
+pub(super) struct StepWeights {
     pub(super) epsilon: f64,
     pub(super) step: f64,
     pub(super) draw: f64,
 }
 
-/// How many terms of the hyperbolic sine are needed up to an x, and what is then missing, relatively.
+/// The number of terms of the hyperbolic sine needed up to an x, and the relative size of the rest.
 pub(super) fn terms(x: f64) -> Result<(usize, f64), Failure> {
     let (mut n, mut missing) = (0, 1.0);
     while missing > 1e-18 {
@@ -26,25 +26,25 @@ pub(super) fn terms(x: f64) -> Result<(usize, f64), Failure> {
     Ok((n, 2.0 * missing))
 }
 
-/// F_c at a fraction and all whole numbers above it, for each number of draws.
-pub(super) struct Table {
+/// F_c at a fraction and all whole numbers above it, one row for each number of draws.
+pub(super) struct SplineTable {
     pub(super) steps: usize,
-    /// One after the other.
+    /// The rows, one after the other.
     pub(super) rows: Vec<f64>,
-    /// For each row, at most what underflow took from or gave to an entry.
+    /// For each row, a bound on the effect of underflow on an entry.
     pub(super) lost: Vec<f64>,
 }
 
-impl Table {
+impl SplineTable {
     pub(super) fn new(
-        weights: Weights,
+        weights: StepWeights,
         part: Dd,
         (kept, levels, steps): (usize, usize, usize),
     ) -> Self {
         let bases = Bases::new(weights, part, (levels + 2, steps));
-        let Weights { epsilon: e, step: r, draw } = weights;
+        let StepWeights { epsilon: e, step: r, draw } = weights;
         let (own, base) = (draw * draw * e * e, 2.0 * e * draw * draw);
-        // Two rows are alive at a time, of either parity.
+        // Only two rows are needed at a time: one of even, one of odd level.
         let mut pair = [vec![0.0; steps], vec![0.0; steps]];
         let mut pair_lost = [0.0, 0.0];
         let (mut rows, mut lost) = (vec![0.0; kept * steps], vec![0.0; kept]);
@@ -65,7 +65,7 @@ impl Table {
     }
 }
 
-/// F_c from F_(c+2) and the spline: the sum is weighed step by step, twice.
+/// F_c from F_(c+2) and the spline: the sum is weighted step by step, twice.
 fn summed_twice(row: &mut [f64], spline: &[f64], (own, base): (f64, f64), step: f64) {
     let (mut once, mut twice) = (0.0, 0.0);
     let (head, tail) = row.split_at_mut(spline.len());
@@ -81,7 +81,7 @@ fn summed_twice(row: &mut [f64], spline: &[f64], (own, base): (f64, f64), step: 
     }
 }
 
-/// Cardinal splines, weighed, at a fraction and all whole numbers above it.
+/// Weighted cardinal splines at a fraction and all whole numbers above it.
 struct Bases {
     steps: usize,
     values: Vec<f64>,
@@ -89,9 +89,9 @@ struct Bases {
 }
 
 impl Bases {
-    /// de Boor's recursion, for sums of up to so many draws; that of one is one.
-    fn new(weights: Weights, part: Dd, (levels, steps): (usize, usize)) -> Self {
-        let Weights { step: r, draw, .. } = weights;
+    /// de Boor's recursion for sums of up to `levels` draws; the spline of one draw is one.
+    fn new(weights: StepWeights, part: Dd, (levels, steps): (usize, usize)) -> Self {
+        let StepWeights { step: r, draw, .. } = weights;
         let (part, rest) = (part.hi, (Dd::ONE - part).hi);
         let start = |c: usize| Self::start(c, steps);
         let mut values = vec![0.0; start(levels + 1)];
@@ -116,7 +116,7 @@ impl Bases {
         Self { steps, values, lost }
     }
 
-    /// Where a row starts: those before have min(c, steps) entries each.
+    /// The start of a row; each earlier row c has min(c, steps) entries.
     fn start(c: usize, steps: usize) -> usize {
         let full = c.saturating_sub(1);
         let short = full.min(steps);

@@ -1,23 +1,23 @@
-//! The engine for rows in files and in memory: CSV, Parquet, JSON lines, Arrow record batches. It counts what an SQL engine would be
-//! asked for, directly, in one pass, on all processors.
+//! The engine for rows in files and in memory: CSV, Parquet, JSON lines, Arrow record batches. It counts directly, in
+//! one pass, on all processors.
 //!
-//! Rows that are people's own are counted as they are read. Rows of people who may have several are kept, as numbers and categories of
-//! the columns that are used, until all have been read: up to a gigabyte of them, and beyond that twice as much as people x rows
-//! that questions use.
+//! If each row is a person, rows are counted as they are read. If people may have several rows, the used columns are
+//! kept in memory, as numbers and category codes, until all rows are read. They take up to a gigabyte, and beyond that
+//! at most twice the number of people times the rows that questions use.
 
 mod count;
 mod read;
 mod row_source;
 
-pub use read::{Inspection, Values};
+pub use read::{ColumnInspection, Inspection};
 pub use row_source::RowSource;
 
 use super::choice::ChoiceKey;
-use super::failed::{Failed, Found};
-use super::tabulation::{Counted, Tabulation};
+use super::error::{EngineError, SourceColumn};
+use super::tabulation::{RawGroup, Tabulation};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use count::{Question, ROOM};
+use count::{ROOM, ResolvedQuestion};
 use counterpoint_questions::public::{CodeText, Table};
 use counterpoint_questions::question::Condition;
 use read::Layout;
@@ -27,35 +27,35 @@ use std::fs::File;
 use std::io::Read;
 use std::time::Instant;
 
-/// A pass counts so many numbers at most, in all groups together. A legal question has fewer.
+/// The largest number of numbers that one pass counts in all groups together. A legal question has fewer.
 const MOST_NUMBERS: usize = 1 << 25;
 
 impl RowSource {
-    /// Copies of batches that somebody else may write to, such as those of a data frame; there may be none.
+    /// Copies batches whose memory another program may change, such as those of a data frame. There may be no batches.
     ///
     /// # Errors
-    /// [`Failed`] if a column is not what its type says, such as a text that is not UTF-8.
-    pub fn of_frame(batches: &[RecordBatch], schema: &SchemaRef) -> Result<Self, Failed> {
+    /// [`EngineError`] if a column does not conform to its type, such as a text that is not UTF-8.
+    pub fn of_frame(batches: &[RecordBatch], schema: &SchemaRef) -> Result<Self, EngineError> {
         Ok(Self::Batches(read::copied(batches, schema)?))
     }
 
-    /// The columns, and what each holds.
+    /// The columns and their types.
     ///
     /// # Errors
-    /// [`Failed`], naming what is wrong, for the owner alone.
-    pub fn columns(&self) -> Result<Vec<Found>, Failed> {
+    /// [`EngineError`] for the owner alone, naming the problem.
+    pub fn columns(&self) -> Result<Vec<SourceColumn>, EngineError> {
         read::columns(self)
     }
 
-    /// The SHA-256 of a file's bytes; of batches in memory the SHA-256 of what is in their columns, whatever types and encodings they
-    /// have and however they are cut. A file and a frame of the same rows have different ones.
+    /// The SHA-256 of a file's bytes, or of the values in memory. The digest of batches does not depend on how they are
+    /// cut, encoded and typed. A file and a frame with the same rows have different digests.
     ///
     /// # Errors
-    /// [`Failed`] if they cannot be read.
-    pub fn fingerprint(&self) -> Result<[u8; 32], Failed> {
+    /// [`EngineError`] if the rows cannot be read.
+    pub fn fingerprint(&self) -> Result<[u8; 32], EngineError> {
         match self {
             Self::File(path, _) => {
-                let named = |error| Failed::new(format!("{}: {error}", path.display()));
+                let named = |error| EngineError::new(format!("{}: {error}", path.display()));
                 let (mut file, mut sum) = (File::open(path).map_err(named)?, Sha256::new());
                 let mut buffer = vec![0; 1 << 20];
                 loop {
@@ -71,25 +71,25 @@ impl RowSource {
     }
 }
 
-/// All columns of a table.
+/// The layout of all columns of a table.
 fn all(table: &Table) -> Layout {
     Layout::of(table, |_| true)
 }
 
-/// Checks that the columns of a table are in a source, and hold what is declared.
-pub(crate) fn fits(table: &Table, source: &RowSource) -> Result<(), Failed> {
+/// Checks that a source has the declared columns, with types that fit.
+pub(crate) fn fits(table: &Table, source: &RowSource) -> Result<(), EngineError> {
     match source {
         RowSource::MadeUp(_) => Ok(()),
         source => read::places(source, &all(table)).map(drop),
     }
 }
 
-/// Reads all rows of a source, and says what was found in them. A source without rows is an error.
+/// Reads all rows of a source and describes them. A source without rows is an error.
 pub(crate) fn inspect(
     table: &Table,
     source: &RowSource,
     deadline: Instant,
-) -> Result<Inspection, Failed> {
+) -> Result<Inspection, EngineError> {
     let codes = table.text().columns.iter().map(|column| {
         let code = |code: &CodeText| match code {
             CodeText::Number(number) => number.to_string(),
@@ -104,40 +104,41 @@ pub(crate) fn inspect(
         (None, _) => return Ok(watch.inspection),
     };
     Err(match source {
-        RowSource::File(path, _) => Failed::new(format!("{}, {problem}", path.display())),
-        _ => Failed::new(problem),
+        RowSource::File(path, _) => EngineError::new(format!("{}, {problem}", path.display())),
+        _ => EngineError::new(problem),
     })
 }
 
-/// Counts for questions about a table. The key decides which rows are used of people who have too many. **What it says is as
-/// secret as the data.**
+/// Counts for questions about a table. The key decides which rows of people with too many rows are used. **The result
+/// is as secret as the data.**
 pub(crate) fn count(
     table: &Table,
     source: &RowSource,
     key: ChoiceKey,
     tabulations: &[&Tabulation],
     deadline: Instant,
-) -> Result<Vec<Vec<Counted>>, Failed> {
+) -> Result<Vec<Vec<RawGroup>>, EngineError> {
     count_within(table, source, (key.get(), ROOM), tabulations, deadline)
 }
 
-/// The same; rows have so much room, in bytes, before some are left out that no question uses.
+/// Counts as [`count`] does. When the kept rows take more than `room` bytes, rows that no question can use are dropped.
 fn count_within(
     table: &Table,
     source: &RowSource,
     within: (i64, usize),
     tabulations: &[&Tabulation],
     deadline: Instant,
-) -> Result<Vec<Vec<Counted>>, Failed> {
+) -> Result<Vec<Vec<RawGroup>>, EngineError> {
     let mut used: BTreeSet<&str> = tabulations.iter().flat_map(|one| used(one)).collect();
     if used.is_empty() {
-        // Rows are counted all the same: as many as a column has values.
+        // Some column must be read for the rows to be counted.
         used.extend(table.columns().first().map(|column| column.name.as_str()));
     }
     let layout = Layout::of(table, |column| used.contains(column));
-    let questions = tabulations.iter().map(|one| Question::new(one, table, &layout));
-    let questions: Option<Vec<Question<'_>>> = questions.collect();
-    let questions = questions.ok_or_else(|| Failed::new("a question is about another table"))?;
+    let questions = tabulations.iter().map(|one| ResolvedQuestion::new(one, table, &layout));
+    let questions: Option<Vec<ResolvedQuestion<'_>>> = questions.collect();
+    let questions =
+        questions.ok_or_else(|| EngineError::new("a question is about another table"))?;
     let mut counted = Vec::new();
     let mut left = questions.as_slice();
     while !left.is_empty() {
@@ -168,10 +169,12 @@ fn used(tabulation: &Tabulation) -> Vec<&str> {
             | Condition::Missing { column } => list.push(column),
         }
     }
-    let groupings = tabulation.checked.groupings().iter().map(|grouping| &grouping.column);
+    let group_columns =
+        tabulation.checked.group_columns().iter().map(|group_column| &group_column.column);
     let units = tabulation.units().flat_map(|added| added.columns.iter().chain(&added.required));
-    let counts = tabulation.counts.iter().map(|places| &places.column);
-    let mut list: Vec<&str> = groupings.chain(units).chain(counts).map(String::as_str).collect();
+    let counts = tabulation.counts.iter().map(|bins| &bins.column);
+    let mut list: Vec<&str> =
+        group_columns.chain(units).chain(counts).map(String::as_str).collect();
     let indicators = tabulation.units().filter_map(|added| added.indicator.as_ref());
     let conditions = tabulation.checked.filter().into_iter().chain(indicators);
     conditions.for_each(|condition| filtered(condition, &mut list));
@@ -182,14 +185,14 @@ fn used(tabulation: &Tabulation) -> Vec<&str> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::engine::tabulation::Wanted;
+    use crate::engine::tabulation::TallySpec;
     use arrow_array::{ArrayRef, Float64Array, Int64Array};
     use counterpoint_questions::{Spend, question::sql};
     use counterpoint_testing::Random;
     use std::sync::Arc;
     use std::time::Duration;
 
-    /// Rows that are left out while others are still to come change no choice.
+    /// Dropping rows before all rows are read does not change the choice.
     #[test]
     fn rows_are_left_out_early_without_another_choice() {
         let text = "name = \"t\"\nperson = \"nr\"\nrows = 4\nadjacency = \"add-remove\"\n\
@@ -220,8 +223,9 @@ mod tests {
                 let mut question = sql::read(text, |_| Some(&table)).unwrap();
                 question.rows_in_group = Some(each);
                 let checked = question.check(&table).unwrap();
-                let measured = checked.measured(Spend::Epsilon(1.0)).unwrap();
-                let wanted: Option<Vec<Wanted>> = measured.iter().map(Wanted::of).collect();
+                let measurements = checked.measurements(Spend::Epsilon(1.0)).unwrap();
+                let wanted: Option<Vec<TallySpec>> =
+                    measurements.iter().map(TallySpec::of).collect();
                 Tabulation::new(&checked, &wanted.unwrap()).unwrap()
             };
             let all: Vec<Tabulation> = asked.iter().map(tabulation).collect();

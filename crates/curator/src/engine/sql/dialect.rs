@@ -1,22 +1,22 @@
-//! How the SQL of engines differs.
+//! The differences between the SQL of engines.
 
-use super::Value;
+use super::SqlValue;
 
-/// What a column is read as.
+/// The type that a column is read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Read {
-    /// A double; nothing, if it is no number.
+pub enum ReadType {
+    /// A double; NULL for a value that is not a number.
     Number,
-    /// A whole number of 64 bits; nothing, if it is none.
+    /// A whole number of 64 bits; NULL for any other value.
     Whole,
-    /// A text; nothing, if it is none.
+    /// A text; NULL for any other value.
     Text,
-    /// Whose a row is, in a form that is compared by its bytes; nothing, if it is nobody's.
+    /// The person of a row, in a form that compares by bytes; NULL for a row without a person.
     Person,
 }
 
-impl Read {
-    /// What it is, in words.
+impl ReadType {
+    /// The type, in words.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Number => "a number",
@@ -27,32 +27,32 @@ impl Read {
     }
 }
 
-/// How an engine's SQL differs from others'. Everything else that is asked is written once, in `compile`.
+/// The parts of SQL that differ between engines. `compile` writes everything else once.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
-    /// The name of a table, as it is written in a statement.
+    /// Writes a table's name.
     pub table: fn(&str) -> String,
-    /// The text of the parameter with this number, from 1, for such a value.
-    pub parameter: fn(usize, &Value) -> String,
-    /// A column, whose type the engine calls this, read as something. `None` if such a column cannot be.
-    pub read: fn(&str, &str, Read) -> Option<String>,
-    /// The whole part of a number that is not negative, as 64 bits.
+    /// Writes the parameter with this number (from 1) for this value.
+    pub parameter: fn(usize, &SqlValue) -> String,
+    /// Reads a column of a type, as the engine names it, as another type. `None` if the column cannot be read so.
+    pub read: fn(&str, &str, ReadType) -> Option<String>,
+    /// The whole part of a nonnegative number, as 64 bits.
     pub whole: fn(&str) -> String,
-    /// The lesser of two.
+    /// The function that returns the lesser of two numbers.
     pub least: &'static str,
-    /// The greater of two.
+    /// The function that returns the greater of two numbers.
     pub greatest: &'static str,
-    /// A hash of 64 bits, under a key, of whole numbers and a person. Which it is is the engine's own affair: it decides which
-    /// of a person's rows are used, by that person's rows alone.
+    /// A keyed hash of whole numbers and a person, of 64 bits. Each engine may use another hash: it decides which of a
+    /// person's rows are used, from that person's rows alone.
     pub hash: fn(&str, &[&str], &str) -> String,
-    /// The exact sum of whole numbers of 64 bits, if the engine has one; else they are added up in two parts.
-    pub summed: Option<fn(&str) -> String>,
-    /// How many of a list of increasing numbers are at most a number, which is none of NULL and NaN.
+    /// The exact sum of whole numbers of 64 bits; `None` if the engine has none, and sums are returned in two parts.
+    pub exact_sum: Option<fn(&str) -> String>,
+    /// The number of elements of an increasing list that are at most a number. The number is neither NULL nor NaN.
     pub at_most: fn(&str, &str) -> String,
-    /// The place of a value in a list, from 1; 0 or NULL if it is not there.
+    /// The place of a value in a list, from 1; 0 or NULL if the list does not contain it.
     pub position: fn(&str, &str) -> String,
-    /// The number at an index, from 1, of a list, where that is quicker.
-    pub listed: Option<fn(&str, &str) -> String>,
+    /// The element of a list at an index (from 1), if the engine finds edges faster with it.
+    pub element_at: Option<fn(&str, &str) -> String>,
     /// A table whose only column, `n`, has the whole numbers from 0 up to but not including this.
     pub series: fn(u64) -> String,
 }

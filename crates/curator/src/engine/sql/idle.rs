@@ -1,25 +1,25 @@
-//! Connections that wait for their next use.
+//! A pool of idle connections.
 
 use std::sync::{Mutex, PoisonError};
 
-/// So many are kept open.
+/// The largest number of idle connections.
 const MOST: usize = 8;
 
-/// Open connections that nobody uses.
+/// Open connections that are not in use.
 #[derive(Debug)]
-pub(super) struct Idle<T>(Mutex<Vec<T>>);
+pub(super) struct IdleConnections<T>(Mutex<Vec<T>>);
 
-impl<T> Idle<T> {
+impl<T> IdleConnections<T> {
     pub(super) fn new() -> Self {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// One of them, if there is any.
+    /// Takes a connection, if there is one.
     pub(super) fn take(&self) -> Option<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 
-    /// Keeps one, unless there are enough.
+    /// Keeps a connection, unless the pool is full.
     pub(super) fn keep(&self, connection: T) {
         let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < MOST {
@@ -27,7 +27,7 @@ impl<T> Idle<T> {
         }
     }
 
-    /// All of them.
+    /// Takes all connections.
     pub(super) fn take_all(&mut self) -> Vec<T> {
         std::mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner))
     }

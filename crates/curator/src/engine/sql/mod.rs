@@ -1,4 +1,5 @@
-//! Engines that are asked in SQL: each is one small trait and a dialect; what is asked of them is written once, in `compile`.
+//! SQL engines. Each implements a small trait and describes its dialect; `compile` writes the statements for all of
+//! them.
 
 mod compile;
 mod dialect;
@@ -9,111 +10,120 @@ mod spark;
 mod sqlite;
 mod view;
 
-pub use compile::{Compiled, PersonRows};
-pub(super) use compile::{Origin, compile};
-pub use dialect::{Dialect, Read};
+pub use compile::{BatchStatement, PersonRows};
+pub(super) use compile::{Origin, compile_batch};
+pub use dialect::{Dialect, ReadType};
 pub use postgres::Postgres;
 #[cfg(feature = "spark")]
 pub use spark::Spark;
 pub use sqlite::Sqlite;
-pub(super) use view::{made_up, normal};
+pub(super) use view::{made_up_rows, normal_rows};
 
-use super::failed::{Failed, Found};
+use super::error::{EngineError, SourceColumn};
 use super::location::Location;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A value that is given to a statement.
+/// A parameter's value.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum SqlValue {
     /// A whole number.
     Whole(i64),
     /// A number.
     Real(f64),
     /// A text.
     Text(String),
-    /// Numbers, increasing.
+    /// Increasing numbers.
     Reals(Vec<f64>),
-    /// Different whole numbers.
+    /// Distinct whole numbers.
     Wholes(Vec<i64>),
-    /// Different texts.
+    /// Distinct texts.
     Texts(Vec<String>),
 }
 
-/// A statement with its values, in order.
+/// A statement with the values of its parameters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statement {
     /// The text, with parameters.
     pub sql: String,
-    /// What they stand for.
-    pub values: Vec<Value>,
+    /// The parameters' values, in order.
+    pub values: Vec<SqlValue>,
 }
 
 /// Rows of whole numbers.
 pub type Rows = Vec<Vec<i128>>;
 
-/// An engine that holds a table.
+/// An SQL engine that holds a table.
 pub trait Engine: Send + Sync {
-    /// Runs a statement, and gives up at the deadline.
+    /// Runs a statement. Gives up at the deadline.
     ///
     /// # Errors
-    /// [`Failed`], whatever went wrong.
-    fn run(&self, statement: &Statement, deadline: Instant) -> Result<Rows, Failed>;
+    /// [`EngineError`], whatever failed.
+    fn run(&self, statement: &Statement, deadline: Instant) -> Result<Rows, EngineError>;
 
-    /// Finds out whether the engine can be reached. No table is looked at.
+    /// Checks that the engine can be reached. Reads no table.
     ///
     /// # Errors
-    /// [`Failed`] if it cannot be until the deadline.
-    fn reach(&self, _deadline: Instant) -> Result<(), Failed> {
+    /// [`EngineError`] if the engine cannot be reached before the deadline.
+    fn check_reachable(&self, _deadline: Instant) -> Result<(), EngineError> {
         Ok(())
     }
 
     /// The columns of a table or view.
     ///
     /// # Errors
-    /// [`Failed`] if there is no such table, or no connection.
-    fn columns(&self, table: &str) -> Result<Vec<Found>, Failed>;
+    /// [`EngineError`] if the table does not exist or there is no connection.
+    fn columns(&self, table: &str) -> Result<Vec<SourceColumn>, EngineError>;
 
-    /// How its SQL differs from others'.
+    /// The engine's dialect.
     fn dialect(&self) -> Dialect;
 
-    /// A condition that holds of every row as long as the engine sees to it that no two rows of a table have the same values
-    /// in these columns, and that makes a statement fail afterwards. It does not depend on the rows. `None` if the engine does not.
+    /// An SQL condition that is true for every row as long as the engine enforces that the values in these columns are
+    /// unique. Once the engine no longer does, the condition makes a statement fail. It does not depend on the rows.
+    /// `None` if uniqueness is not enforced.
     ///
     /// # Errors
-    /// [`Failed`] if there is no connection.
-    fn unique(&self, _table: &str, _columns: &[&str]) -> Result<Option<String>, Failed> {
+    /// [`EngineError`] if there is no connection.
+    fn unique_condition(
+        &self,
+        _table: &str,
+        _columns: &[&str],
+    ) -> Result<Option<String>, EngineError> {
         Ok(None)
     }
 
-    /// What its catalogue says about a table, and about how the column of people is compared.
+    /// The catalogue's information about a table, and about the collation of the person column.
     ///
     /// # Errors
-    /// [`Failed`] if there is no connection.
-    fn about(&self, _table: &str, _person: Option<&str>) -> Result<About, Failed> {
-        Ok(About::default())
+    /// [`EngineError`] if there is no connection.
+    fn catalogue_info(
+        &self,
+        _table: &str,
+        _person: Option<&str>,
+    ) -> Result<CatalogueInfo, EngineError> {
+        Ok(CatalogueInfo::default())
     }
 
     /// Plans a statement without running it.
     ///
     /// # Errors
-    /// [`Failed`] if it could not be run.
-    fn plan(&self, _statement: &Statement) -> Result<(), Failed> {
+    /// [`EngineError`] if the engine cannot run the statement.
+    fn plan(&self, _statement: &Statement) -> Result<(), EngineError> {
         Ok(())
     }
 }
 
-/// What a catalogue says about a table, for its operator.
+/// A catalogue's information about a table, for its operator.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct About {
-    /// About how many rows it has.
+pub struct CatalogueInfo {
+    /// The approximate number of rows.
     pub rows: Option<u64>,
-    /// What its owner should know.
+    /// Facts that the table's owner should know.
     pub warnings: Vec<String>,
 }
 
-impl About {
-    /// What the owner of a view promises.
+impl CatalogueInfo {
+    /// The warning for a view: its owner must ensure this.
     pub(crate) const VIEW: &'static str = "it is a view: whatever a row holds, its expressions must not fail (casts, divisions, JSON), and a row must depend on one person";
 
     pub(crate) fn collated(column: &str, collation: &str) -> String {
@@ -123,23 +133,26 @@ impl About {
     }
 }
 
-/// The engine that holds what is there.
+/// Opens the engine at a location.
 ///
 /// # Errors
-/// [`Failed`] if it cannot be reached, or the program was built without it.
-pub fn open(location: &Location) -> Result<Arc<dyn Engine>, Failed> {
+/// [`EngineError`] if the engine cannot be reached, or the program was built without it.
+pub fn open(location: &Location) -> Result<Arc<dyn Engine>, EngineError> {
     Ok(match location {
         Location::Sqlite(file) => Arc::new(Sqlite::open(file)?),
         Location::Postgres(url) => Arc::new(Postgres::open(url)?),
         Location::File(file) => {
-            return Err(Failed::new(format!("{} is in no SQL engine", file.display())));
+            return Err(EngineError::new(format!(
+                "{} is a file, not a table in an SQL engine",
+                file.display()
+            )));
         }
         #[cfg(feature = "spark")]
         Location::Spark(url) => Arc::new(Spark::open(url)?),
         #[cfg(not(feature = "spark"))]
         Location::Spark(_) => {
             let why = "this program was built without Spark; build it with --features spark";
-            return Err(Failed::new(why));
+            return Err(EngineError::new(why));
         }
     })
 }

@@ -1,17 +1,17 @@
-//! Apache Spark: tables stay on their cluster, which is asked by Spark Connect.
+//! Apache Spark. Tables stay on their cluster, which is asked over Spark Connect.
 //!
-//! Of the official client the part beneath its data frames is used: there a deadline can be kept, nothing is tried again behind
-//! our back, and an answer that was cut short is not taken for a short one. See `docs/decisions/0022-spark-connect.md`.
+//! Only the layer of the official client below its data frames is used: it allows deadlines, does not retry silently,
+//! and does not mistake a truncated answer for a complete one. See `docs/decisions/0022-spark-connect.md`.
 
-use super::idle::Idle;
-use super::{Dialect, Engine, Read, Rows, Statement, Value};
-use crate::engine::failed::{Failed, Found};
+use super::idle::IdleConnections;
+use super::{Dialect, Engine, ReadType, Rows, SqlValue, Statement};
+use crate::engine::error::{EngineError, SourceColumn};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Int32Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::StreamReader;
 use arrow_schema::DataType;
-use counterpoint_ledger::database::outside;
+use counterpoint_ledger::database::outside_runtime;
 use spark_connect_core::{ChannelBuilder, RetryPolicy, SparkConnectClient, SparkError};
 use spark_connect_proto as proto;
 use std::sync::Arc;
@@ -20,33 +20,33 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
-/// So long a session is waited for that is to end.
+/// The longest wait for a session to end.
 const FAREWELL: Duration = Duration::from_secs(5);
-/// So long a statement is waited for that has to begin before it can be stopped.
+/// The longest wait for a statement to begin, before which it cannot be stopped.
 const LATEST_BEGIN: Duration = Duration::from_secs(120);
-/// So long a server is waited for that is only asked whether it is there.
+/// The longest wait for a server that is only asked whether it is reachable.
 const GREETING: Duration = Duration::from_secs(30);
 
 /// Tables on a Spark cluster.
 pub struct Spark {
     url: String,
-    idle: Idle<Link>,
+    idle: IdleConnections<SparkSession>,
 }
 
-/// A session on the server, and what carries its messages.
-struct Link {
+/// A session on the server, with the runtime that carries its messages.
+struct SparkSession {
     client: Arc<SparkConnectClient>,
     runtime: Runtime,
-    /// By which the server knows that it is still the same one.
+    /// The server's identifier of the session.
     server: String,
-    /// What runs on when it should not.
-    late: Option<Running>,
+    /// A statement that still runs after its deadline.
+    late: Option<RunningStatement>,
 }
 
-/// A statement on its way.
-struct Running {
+/// A statement that was sent.
+struct RunningStatement {
     answer: JoinHandle<Result<Rows, SparkError>>,
-    /// Whether the cluster works on it.
+    /// True once the cluster works on the statement.
     begun: Arc<AtomicBool>,
 }
 
@@ -57,26 +57,26 @@ impl std::fmt::Debug for Spark {
 }
 
 impl Spark {
-    /// Connects to a server, `sc://HOST:PORT/;NAME=VALUE`. Whatever leaves the machine is encrypted, unless the URL says
-    /// `use_ssl=false`.
+    /// Connects to a server, `sc://HOST:PORT/;NAME=VALUE`. Connections that leave the machine are encrypted, unless the
+    /// URL says `use_ssl=false`.
     ///
     /// # Errors
-    /// [`Failed`] if it cannot be reached.
-    pub fn open(url: &str) -> Result<Self, Failed> {
-        let engine = Self { url: url.to_owned(), idle: Idle::new() };
+    /// [`EngineError`] if the server cannot be reached.
+    pub fn open(url: &str) -> Result<Self, EngineError> {
+        let engine = Self { url: url.to_owned(), idle: IdleConnections::new() };
         engine.with(|_| Ok(()))?;
         Ok(engine)
     }
 
-    /// Does something in a session, which is kept if that succeeds, and ended if not, with all that still runs in it. A
-    /// session of a server that is gone is made anew; nothing is tried twice.
+    /// Runs `work` in a session. Keeps the session if the work succeeds; otherwise ends it and every statement in it.
+    /// If the server has lost the session, opens a new one first. Does not retry.
     fn with<T: Send>(
         &self,
-        work: impl FnOnce(&mut Link) -> Result<T, Failed> + Send,
-    ) -> Result<T, Failed> {
-        outside(|| {
-            let kept = std::iter::from_fn(|| self.idle.take()).find(Link::is_there);
-            let mut link = kept.map_or_else(|| Link::new(&self.url), Ok)?;
+        work: impl FnOnce(&mut SparkSession) -> Result<T, EngineError> + Send,
+    ) -> Result<T, EngineError> {
+        outside_runtime(|| {
+            let kept = std::iter::from_fn(|| self.idle.take()).find(SparkSession::is_there);
+            let mut link = kept.map_or_else(|| SparkSession::new(&self.url), Ok)?;
             let outcome = work(&mut link);
             match outcome {
                 Ok(_) => self.idle.keep(link),
@@ -84,74 +84,78 @@ impl Spark {
             }
             outcome
         })
-        .map_err(Failed::new)?
+        .map_err(EngineError::new)?
     }
 }
 
-/// Sessions have runtimes of their own, which must not be dropped within another.
+/// Sessions have their own runtimes, which must not be dropped inside another runtime.
 impl Drop for Spark {
     fn drop(&mut self) {
         let idle = self.idle.take_all();
-        let _ = outside(|| idle.into_iter().for_each(Link::end));
+        let _ = outside_runtime(|| idle.into_iter().for_each(SparkSession::end));
     }
 }
 
-/// Where to connect to, and how that is kept from others.
-fn target(url: &str) -> Result<ChannelBuilder, Failed> {
-    let mut target = ChannelBuilder::parse(url).map_err(told)?;
+/// The server's address, with encryption unless the server is on this machine.
+fn target(url: &str) -> Result<ChannelBuilder, EngineError> {
+    let mut target = ChannelBuilder::parse(url).map_err(engine_error)?;
     if target.get("use_ssl").is_none() && !target.is_loopback() {
         target.set("use_ssl", "true");
     }
     Ok(target)
 }
 
-fn told(error: SparkError) -> Failed {
-    Failed::new(error)
+fn engine_error(error: SparkError) -> EngineError {
+    EngineError::new(error)
 }
 
-impl Link {
-    fn new(url: &str) -> Result<Self, Failed> {
-        let runtime = Builder::new_current_thread().enable_all().build().map_err(Failed::new)?;
+impl SparkSession {
+    fn new(url: &str) -> Result<Self, EngineError> {
+        let runtime =
+            Builder::new_current_thread().enable_all().build().map_err(EngineError::new)?;
         let target = target(url)?;
-        let mut client = runtime.block_on(SparkConnectClient::connect(&target)).map_err(told)?;
+        let mut client =
+            runtime.block_on(SparkConnectClient::connect(&target)).map_err(engine_error)?;
         client.set_retry_policy(RetryPolicy::no_retries());
         let (client, server, late) = (Arc::new(client), String::new(), None);
         let mut link = Self { client, runtime, server, late };
         let until = Instant::now() + GREETING;
-        // What overflows is an error, and names are told apart as elsewhere.
+        // Overflow is an error, and names are compared without case, as in the other engines.
         for (name, value) in
             [("spark.sql.ansi.enabled", "true"), ("spark.sql.caseSensitive", "false")]
         {
             link.wait(until, link.client.set_config(name, value))?;
         }
-        link.server = link.greeted(until)?;
+        link.server = link.server_session_id(until)?;
         Ok(link)
     }
 
-    /// Waits for the server, and not longer than the deadline.
+    /// Waits for the server until the deadline.
     fn wait<T>(
         &self,
         until: Instant,
         answer: impl Future<Output = Result<T, SparkError>>,
-    ) -> Result<T, Failed> {
+    ) -> Result<T, EngineError> {
         let patience = until.saturating_duration_since(Instant::now());
         let waited = self.runtime.block_on(async { tokio::time::timeout(patience, answer).await });
-        waited.map_err(|_| Failed::new("the server is late"))?.map_err(told)
+        waited
+            .map_err(|_| EngineError::new("the server did not answer in time"))?
+            .map_err(engine_error)
     }
 
-    /// What the server calls this session.
-    fn greeted(&self, until: Instant) -> Result<String, Failed> {
+    /// The server's identifier of this session.
+    fn server_session_id(&self, until: Instant) -> Result<String, EngineError> {
         use proto::analyze_plan_request::{Analyze, SparkVersion};
         let request = self.analysis(Analyze::SparkVersion(SparkVersion {}));
         Ok(self.wait(until, self.client.analyze_plan(request))?.server_side_session_id)
     }
 
-    /// Whether the server still knows the session.
+    /// True if the server still has the session.
     fn is_there(&self) -> bool {
-        self.greeted(Instant::now() + FAREWELL).is_ok_and(|server| server == self.server)
+        self.server_session_id(Instant::now() + FAREWELL).is_ok_and(|server| server == self.server)
     }
 
-    /// Ends the session, and whatever runs in it: nobody waits for what is late.
+    /// Ends the session and every statement in it. A late statement is stopped by another thread.
     fn end(mut self) {
         match self.late.take() {
             None => self.release(),
@@ -166,8 +170,9 @@ impl Link {
         let _ = self.wait(Instant::now() + FAREWELL, self.client.release_session());
     }
 
-    /// A server that is asked to stop a statement while it still plans it answers that it has, and then runs it to its end.
-    fn until_begun(&self, late: &Running) {
+    /// Waits until a statement begins. A server that is asked to stop a statement while planning it agrees, and then
+    /// runs it to its end.
+    fn until_begun(&self, late: &RunningStatement) {
         let latest = Instant::now() + LATEST_BEGIN;
         let is_over = || late.begun.load(Ordering::Relaxed) || late.answer.is_finished();
         while !is_over() && Instant::now() < latest {
@@ -191,7 +196,7 @@ impl Link {
         }
     }
 
-    fn rows(&mut self, statement: &Statement, until: Instant) -> Result<Rows, Failed> {
+    fn rows(&mut self, statement: &Statement, until: Instant) -> Result<Rows, EngineError> {
         let request = proto::ExecutePlanRequest {
             session_id: self.client.session_id().to_owned(),
             client_observed_server_side_session_id: Some(self.server.clone()),
@@ -205,16 +210,16 @@ impl Link {
         let patience = until.saturating_duration_since(Instant::now());
         let waited = async { tokio::time::timeout(patience, &mut answer).await };
         match self.runtime.block_on(waited) {
-            Ok(rows) => rows.map_err(Failed::new)?.map_err(told),
+            Ok(rows) => rows.map_err(EngineError::new)?.map_err(engine_error),
             Err(_) => {
-                self.late = Some(Running { answer, begun });
-                Err(Failed::new("the statement is late"))
+                self.late = Some(RunningStatement { answer, begun });
+                Err(EngineError::new("the statement did not end in time"))
             }
         }
     }
 }
 
-/// All rows. The answer is whole if the stream ends without an error.
+/// Reads all rows. The answer is complete if the stream ends without an error.
 async fn answer(
     client: Arc<SparkConnectClient>,
     request: proto::ExecutePlanRequest,
@@ -226,7 +231,9 @@ async fn answer(
     while let Some(part) = answer.message().await.map_err(SparkError::from_grpc_status)? {
         match part.response_type {
             Some(ResponseType::ArrowBatch(batch)) => {
-                rows.extend(batched(&batch).map_err(|failed| SparkError::connect_msg(failed.why))?);
+                rows.extend(
+                    read_batch(&batch).map_err(|failed| SparkError::connect_msg(failed.why))?,
+                );
             }
             Some(ResponseType::ExecutionProgress(progress)) if !progress.stages.is_empty() => {
                 begun.store(true, Ordering::Relaxed);
@@ -242,18 +249,18 @@ fn plan(asked: proto::relation::RelType) -> proto::Plan {
     proto::Plan { op_type: Some(proto::plan::OpType::Root(relation)) }
 }
 
-/// A statement with its values. Names are in double quotes, and nothing else is; here those would be texts.
+/// Writes a statement with its values. Double quotes occur around names alone; Spark uses backquotes for these.
 fn sql(statement: &Statement) -> proto::Sql {
     use proto::expression::literal::LiteralType;
-    let value = |(place, value): (usize, &Value)| {
+    let value = |(place, value): (usize, &SqlValue)| {
         let literal = match value {
-            Value::Whole(whole) => LiteralType::Long(*whole),
-            Value::Real(real) => LiteralType::Double(*real),
-            Value::Text(text) => LiteralType::String(text.clone()),
-            Value::Reals(list) => LiteralType::String(listed(list)),
-            Value::Wholes(list) => LiteralType::String(listed(list)),
-            // No category has a control character in it.
-            Value::Texts(list) => LiteralType::String(list.join("\u{1f}")),
+            SqlValue::Whole(whole) => LiteralType::Long(*whole),
+            SqlValue::Real(real) => LiteralType::Double(*real),
+            SqlValue::Text(text) => LiteralType::String(text.clone()),
+            SqlValue::Reals(list) => LiteralType::String(comma_separated(list)),
+            SqlValue::Wholes(list) => LiteralType::String(comma_separated(list)),
+            // Categories contain no control characters, so the separator is safe.
+            SqlValue::Texts(list) => LiteralType::String(list.join("\u{1f}")),
         };
         let literal =
             proto::expression::Literal { literal_type: Some(literal), ..Default::default() };
@@ -265,20 +272,20 @@ fn sql(statement: &Statement) -> proto::Sql {
     proto::Sql { query, named_arguments, ..Default::default() }
 }
 
-fn batched(batch: &proto::execute_plan_response::ArrowBatch) -> Result<Rows, Failed> {
-    let reader = StreamReader::try_new(batch.data.as_ref(), None).map_err(Failed::new)?;
+fn read_batch(batch: &proto::execute_plan_response::ArrowBatch) -> Result<Rows, EngineError> {
+    let reader = StreamReader::try_new(batch.data.as_ref(), None).map_err(EngineError::new)?;
     let mut rows = Rows::new();
     for records in reader {
-        rows.extend(numbers(&records.map_err(Failed::new)?)?);
+        rows.extend(numbers(&records.map_err(EngineError::new)?)?);
     }
     if i64::try_from(rows.len()) != Ok(batch.row_count) {
-        return Err(Failed::new("rows are missing"));
+        return Err(EngineError::new("a batch has another number of rows than announced"));
     }
     Ok(rows)
 }
 
 /// The whole numbers of a batch.
-fn numbers(records: &RecordBatch) -> Result<Rows, Failed> {
+fn numbers(records: &RecordBatch) -> Result<Rows, EngineError> {
     let mut rows = vec![Vec::with_capacity(records.num_columns()); records.num_rows()];
     for column in records.columns() {
         let number = |row: usize| match column.data_type() {
@@ -289,41 +296,43 @@ fn numbers(records: &RecordBatch) -> Result<Rows, Failed> {
         };
         for (place, row) in rows.iter_mut().enumerate() {
             let number = if column.is_null(place) { Some(0) } else { number(place) };
-            row.push(number.ok_or_else(|| Failed::new("no whole numbers"))?);
+            row.push(number.ok_or_else(|| {
+                EngineError::new("a column holds other values than whole numbers")
+            })?);
         }
     }
     Ok(rows)
 }
 
 impl Engine for Spark {
-    fn run(&self, statement: &Statement, deadline: Instant) -> Result<Rows, Failed> {
+    fn run(&self, statement: &Statement, deadline: Instant) -> Result<Rows, EngineError> {
         self.with(|link| link.rows(statement, deadline))
     }
 
-    fn reach(&self, _deadline: Instant) -> Result<(), Failed> {
+    fn check_reachable(&self, _deadline: Instant) -> Result<(), EngineError> {
         self.with(|_| Ok(()))
     }
 
-    fn columns(&self, table: &str) -> Result<Vec<Found>, Failed> {
+    fn columns(&self, table: &str) -> Result<Vec<SourceColumn>, EngineError> {
         use proto::analyze_plan_request::{Analyze, Schema};
-        use proto::analyze_plan_response::Result as Told;
+        use proto::analyze_plan_response::Result as AnalysisResult;
         let name =
             proto::read::NamedTable { unparsed_identifier: quoted(table), ..Default::default() };
         let read_type = Some(proto::read::ReadType::NamedTable(name));
         let read = proto::relation::RelType::Read(proto::Read { read_type, ..Default::default() });
         let schema = Analyze::Schema(Schema { plan: Some(plan(read)) });
         let until = Instant::now() + GREETING;
-        let told =
+        let engine_error =
             self.with(|link| link.wait(until, link.client.analyze_plan(link.analysis(schema))))?;
-        let Some(Told::Schema(schema)) = told.result else {
-            return Err(Failed::new("the server does not say what columns there are"));
+        let Some(AnalysisResult::Schema(schema)) = engine_error.result else {
+            return Err(EngineError::new("the server does not report the columns"));
         };
         let Some(proto::data_type::Kind::Struct(columns)) =
             schema.schema.and_then(|kind| kind.kind)
         else {
-            return Err(Failed::new(format!("{table:?} is no table")));
+            return Err(EngineError::new(format!("{table:?} is not a table")));
         };
-        let found = |column: proto::data_type::StructField| Found {
+        let found = |column: proto::data_type::StructField| SourceColumn {
             name: column.name,
             kind: column
                 .data_type
@@ -337,43 +346,44 @@ impl Engine for Spark {
     fn dialect(&self) -> Dialect {
         Dialect {
             table: quoted,
-            // What is constant of a list is done once a statement.
+            // Spark evaluates an expression that is constant once for each statement.
             parameter: |number, value| match value {
-                Value::Reals(_) => format!("CAST(SPLIT(:p{number}, ',') AS ARRAY<DOUBLE>)"),
-                Value::Wholes(_) => format!("CAST(SPLIT(:p{number}, ',') AS ARRAY<BIGINT>)"),
-                Value::Texts(_) => format!("SPLIT(:p{number}, CHAR(31))"),
+                SqlValue::Reals(_) => format!("CAST(SPLIT(:p{number}, ',') AS ARRAY<DOUBLE>)"),
+                SqlValue::Wholes(_) => format!("CAST(SPLIT(:p{number}, ',') AS ARRAY<BIGINT>)"),
+                SqlValue::Texts(_) => format!("SPLIT(:p{number}, CHAR(31))"),
                 _ => format!(":p{number}"),
             },
             read: normal,
             whole: |number| format!("CAST(FLOOR({number}) AS BIGINT)"),
             least: "LEAST",
             greatest: "GREATEST",
-            // Equal numbers of different types have different hashes, and a list of questions widens types.
+            // Spark's hash depends on the number's type, and several questions in one statement widen types. So every
+            // number is cast.
             hash: |key, numbers, person| {
                 let wide = numbers.iter().map(|number| format!("CAST({number} AS BIGINT)"));
                 format!("XXHASH64({key}, {}, {person})", wide.collect::<Vec<_>>().join(", "))
             },
-            summed: Some(|units| format!("SUM(CAST({units} AS DECIMAL(38, 0)))")),
+            exact_sum: Some(|units| format!("SUM(CAST({units} AS DECIMAL(38, 0)))")),
             at_most: |list, number| format!("SIZE(FILTER({list}, place -> place <= {number}))"),
             position: |list, value| format!("ARRAY_POSITION({list}, {value})"),
-            listed: Some(|list, index| format!("ELEMENT_AT({list}, {index})")),
+            element_at: Some(|list, index| format!("ELEMENT_AT({list}, {index})")),
             series: |count| format!("(SELECT id AS n FROM RANGE({count})) AS series"),
         }
     }
 }
 
-fn listed(list: &[impl std::fmt::Debug]) -> String {
+fn comma_separated(list: &[impl std::fmt::Debug]) -> String {
     let texts = list.iter().map(|number| format!("{number:?}"));
     texts.collect::<Vec<_>>().join(",").replace("inf", "Infinity")
 }
 
-/// A name, or a name in a schema and catalogue.
+/// Quotes a name, or a name in a schema and catalogue.
 fn quoted(name: &str) -> String {
     let parts = name.split('.').map(|part| format!("`{}`", part.replace('`', "``")));
     parts.collect::<Vec<_>>().join(".")
 }
 
-/// What a type is called in SQL, as far as it can be read; texts that are compared otherwise than by their bytes cannot.
+/// The SQL name of a type. A text with a collation has another name, as it cannot be read.
 fn name_of(kind: &proto::data_type::Kind) -> String {
     use proto::data_type::Kind;
     let name = match kind {
@@ -399,27 +409,29 @@ fn name_of(kind: &proto::data_type::Kind) -> String {
     name.to_owned()
 }
 
-/// What a column holds is known by its type. NaN, which is a number here, is none.
-fn normal(column: &str, kind: &str, read: Read) -> Option<String> {
+/// Reads a column according to its type. NaN, a number in Spark, becomes NULL.
+fn normal(column: &str, kind: &str, read: ReadType) -> Option<String> {
     let is_whole = matches!(kind, "tinyint" | "smallint" | "int" | "bigint");
     let is_float = matches!(kind, "float" | "double");
     let is_text = matches!(kind, "string" | "varchar" | "char");
     match read {
-        Read::Number if is_whole || kind == "decimal" => Some(format!("CAST({column} AS DOUBLE)")),
-        Read::Number if is_float => {
+        ReadType::Number if is_whole || kind == "decimal" => {
+            Some(format!("CAST({column} AS DOUBLE)"))
+        }
+        ReadType::Number if is_float => {
             Some(format!("CASE WHEN NOT ISNAN({column}) THEN CAST({column} AS DOUBLE) END"))
         }
-        Read::Whole if is_whole => Some(format!("CAST({column} AS BIGINT)")),
-        Read::Whole if is_float => Some(format!(
+        ReadType::Whole if is_whole => Some(format!("CAST({column} AS BIGINT)")),
+        ReadType::Whole if is_float => Some(format!(
             "CASE WHEN {column} BETWEEN -9.2e18 AND 9.2e18 AND RINT({column}) = {column} THEN CAST({column} AS BIGINT) END"
         )),
-        Read::Whole if kind == "decimal" => Some(format!(
+        ReadType::Whole if kind == "decimal" => Some(format!(
             "CASE WHEN {column} BETWEEN -9200000000000000000 AND 9200000000000000000 AND FLOOR({column}) = {column} \
              THEN CAST({column} AS BIGINT) END"
         )),
-        Read::Text if is_text => Some(format!("CAST({column} AS STRING)")),
-        Read::Person if is_whole => Some(format!("CAST({column} AS BIGINT)")),
-        Read::Person if is_text => Some(format!("CAST(CAST({column} AS STRING) AS BINARY)")),
+        ReadType::Text if is_text => Some(format!("CAST({column} AS STRING)")),
+        ReadType::Person if is_whole => Some(format!("CAST({column} AS BIGINT)")),
+        ReadType::Person if is_text => Some(format!("CAST(CAST({column} AS STRING) AS BINARY)")),
         _ => None,
     }
 }

@@ -1,10 +1,10 @@
-//! SQLite, embedded: files that are opened to read alone.
+//! SQLite, embedded. Files are opened read-only.
 
-use super::idle::Idle;
+use super::idle::IdleConnections;
 use super::view::quoted;
-use super::{About, Dialect, Engine, Read, Rows, Statement, Value};
+use super::{CatalogueInfo, Dialect, Engine, ReadType, Rows, SqlValue, Statement};
 use crate::engine::choice::first_64_bits;
-use crate::engine::failed::{Failed, Found};
+use crate::engine::error::{EngineError, SourceColumn};
 use rusqlite::config::DbConfig;
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{FromSqlError, ToSqlOutput, ValueRef};
@@ -14,46 +14,47 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// How many steps of SQLite's machine are between two looks at the clock: about a tenth of a millisecond.
+/// The number of SQLite's virtual machine steps between two checks of the deadline: about a tenth of a millisecond.
 const STEPS: i32 = 10_000;
 
 /// Tables in an SQLite file.
 #[derive(Debug)]
 pub struct Sqlite {
     file: PathBuf,
-    idle: Idle<Connection>,
+    idle: IdleConnections<Connection>,
 }
 
 impl Sqlite {
-    /// Opens a file to read.
+    /// Opens a file for reading.
     ///
     /// # Errors
-    /// [`Failed`] if it cannot be opened.
-    pub fn open(file: &Path) -> Result<Self, Failed> {
-        let engine = Self { file: file.to_owned(), idle: Idle::new() };
+    /// [`EngineError`] if the file cannot be opened.
+    pub fn open(file: &Path) -> Result<Self, EngineError> {
+        let engine = Self { file: file.to_owned(), idle: IdleConnections::new() };
         engine.idle.keep(engine.connect()?);
         Ok(engine)
     }
 
-    fn connect(&self) -> Result<Connection, Failed> {
+    fn connect(&self) -> Result<Connection, EngineError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&self.file, flags).map_err(Failed::new)?;
-        // A column that is not there is an error, not a text.
+        let connection =
+            Connection::open_with_flags(&self.file, flags).map_err(EngineError::new)?;
+        // A quoted name of an absent column is an error instead of a text.
         for text in [DbConfig::SQLITE_DBCONFIG_DQS_DML, DbConfig::SQLITE_DBCONFIG_DQS_DDL] {
-            connection.set_db_config(text, false).map_err(Failed::new)?;
+            connection.set_db_config(text, false).map_err(EngineError::new)?;
         }
         let busy = std::time::Duration::from_secs(5);
-        connection.busy_timeout(busy).map_err(Failed::new)?;
-        functions(&connection).map_err(Failed::new)?;
+        connection.busy_timeout(busy).map_err(EngineError::new)?;
+        functions(&connection).map_err(EngineError::new)?;
         Ok(connection)
     }
 
-    fn lend(&self) -> Result<Connection, Failed> {
+    fn lend(&self) -> Result<Connection, EngineError> {
         self.idle.take().map_or_else(|| self.connect(), Ok)
     }
 }
 
-/// What statements use of our own.
+/// Defines the SQL functions that statements use.
 fn functions(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
@@ -66,10 +67,10 @@ fn functions(connection: &Connection) -> rusqlite::Result<()> {
     connection.create_scalar_function("counterpoint_position", 2, flags, position)
 }
 
-/// Between the texts of a list.
+/// The separator between the texts of a list.
 const BETWEEN: &str = "\u{1f}";
 
-/// The place of a whole number or a text in a list of such, which is read once a statement.
+/// The place of a whole number or text in a list. SQLite decodes the list once for each statement.
 fn position(context: &Context<'_>) -> rusqlite::Result<Option<i64>> {
     let read = |list: ValueRef<'_>| -> Result<BTreeMap<Vec<u8>, i64>, FromSqlError> {
         let parts: Vec<Vec<u8>> = match list {
@@ -88,7 +89,7 @@ fn position(context: &Context<'_>) -> rusqlite::Result<Option<i64>> {
     })
 }
 
-/// How many of a list of numbers are at most a number. The list is read once a statement.
+/// The number of elements of a list that are at most a number. SQLite decodes the list once for each statement.
 fn at_most(context: &Context<'_>) -> rusqlite::Result<i64> {
     let list = context.get_or_create_aux(0, |list| -> Result<Vec<f64>, FromSqlError> {
         let (reals, _) = list.as_blob()?.as_chunks::<8>();
@@ -98,11 +99,11 @@ fn at_most(context: &Context<'_>) -> rusqlite::Result<i64> {
     Ok(list.partition_point(|place| *place <= number) as i64)
 }
 
-/// Whole numbers are below this: 2^63.
+/// The bound on whole numbers, 2^63.
 const LIMIT: f64 = 9_223_372_036_854_775_808.0;
 
-/// Whose a row is, as bytes, which no collation changes: a whole number, however it is stored, as its decimal digits, another
-/// number as the shortest digits that are it, and a text or blob as what it is.
+/// The person of a row, as bytes that no collation changes: a whole number of any storage class as its decimal digits,
+/// another number as its shortest exact digits, and a text or blob as its bytes.
 fn person(value: ValueRef<'_>) -> Option<Vec<u8>> {
     match value {
         ValueRef::Null => None,
@@ -131,7 +132,7 @@ fn hash<'a>(values: impl Iterator<Item = ValueRef<'a>>) -> i64 {
     first_64_bits(sum.finalize())
 }
 
-impl ToSql for Value {
+impl ToSql for SqlValue {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(match self {
             Self::Whole(whole) => ToSqlOutput::from(*whole),
@@ -145,70 +146,75 @@ impl ToSql for Value {
                 let bytes: Vec<u8> = list.iter().flat_map(|whole| whole.to_le_bytes()).collect();
                 ToSqlOutput::from(bytes)
             }
-            // No category has a control character in it.
+            // Categories contain no control characters, so the separator is safe.
             Self::Texts(list) => ToSqlOutput::from(list.join(BETWEEN)),
         })
     }
 }
 
 impl Engine for Sqlite {
-    fn run(&self, statement: &Statement, deadline: Instant) -> Result<Rows, Failed> {
+    fn run(&self, statement: &Statement, deadline: Instant) -> Result<Rows, EngineError> {
         let mut connection = self.lend()?;
         let late = move || Instant::now() >= deadline;
-        connection.progress_handler(STEPS, Some(late)).map_err(Failed::new)?;
-        let outcome = rows(&connection, statement).map_err(Failed::new);
-        connection.progress_handler(0, None::<fn() -> bool>).map_err(Failed::new)?;
+        connection.progress_handler(STEPS, Some(late)).map_err(EngineError::new)?;
+        let outcome = rows(&connection, statement).map_err(EngineError::new);
+        connection.progress_handler(0, None::<fn() -> bool>).map_err(EngineError::new)?;
         if outcome.is_ok() {
             self.idle.keep(connection);
         }
         outcome
     }
 
-    fn reach(&self, _deadline: Instant) -> Result<(), Failed> {
+    fn check_reachable(&self, _deadline: Instant) -> Result<(), EngineError> {
         let connection = self.lend()?;
-        let found = std::fs::metadata(&self.file).map_err(Failed::new);
+        let found = std::fs::metadata(&self.file).map_err(EngineError::new);
         let read = connection.query_row("SELECT COUNT(*) FROM sqlite_schema", [], |_| Ok(()));
-        found.and_then(|_| read.map_err(Failed::new))?;
+        found.and_then(|_| read.map_err(EngineError::new))?;
         self.idle.keep(connection);
         Ok(())
     }
 
-    fn columns(&self, table: &str) -> Result<Vec<Found>, Failed> {
+    fn columns(&self, table: &str) -> Result<Vec<SourceColumn>, EngineError> {
         let connection = self.lend()?;
         let sql = "SELECT name, type FROM pragma_table_info(?1)";
-        let mut statement = connection.prepare(sql).map_err(Failed::new)?;
+        let mut statement = connection.prepare(sql).map_err(EngineError::new)?;
+        let found = statement
+            .query_map([table], |row| Ok(SourceColumn { name: row.get(0)?, kind: row.get(1)? }));
         let found =
-            statement.query_map([table], |row| Ok(Found { name: row.get(0)?, kind: row.get(1)? }));
-        let found = found.and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(Failed::new)?;
+            found.and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(EngineError::new)?;
         if found.is_empty() {
-            Err(Failed::new(format!("there is no table {table:?}")))
+            Err(EngineError::new(format!("there is no table {table:?}")))
         } else {
             Ok(found)
         }
     }
 
-    fn about(&self, table: &str, person: Option<&str>) -> Result<About, Failed> {
+    fn catalogue_info(
+        &self,
+        table: &str,
+        person: Option<&str>,
+    ) -> Result<CatalogueInfo, EngineError> {
         let connection = self.lend()?;
         let kind = "SELECT type FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE";
         let kind = connection.query_row(kind, [table], |row| row.get::<_, String>(0));
         // The catalogue does not list itself.
-        let is_view = kind.optional().map_err(Failed::new)?.as_deref() == Some("view");
-        // The last row's number; none where rows have none.
+        let is_view = kind.optional().map_err(EngineError::new)?.as_deref() == Some("view");
+        // The last row number; `None` if the table has no row numbers.
         let last = format!("SELECT MAX(rowid) FROM {}", quoted(table));
         let last = connection.query_row(&last, [], |row| row.get::<_, Option<i64>>(0));
         let rows = last.ok().flatten().filter(|_| !is_view);
         let rows = rows.and_then(|rows| u64::try_from(rows).ok());
         let mut warnings: Vec<String> =
-            is_view.then(|| About::VIEW.to_owned()).into_iter().collect();
+            is_view.then(|| CatalogueInfo::VIEW.to_owned()).into_iter().collect();
         if let Some(person) = person {
             let collation = collation(&connection, &quoted(table), &quoted(person));
-            warnings.extend(collation.map(|collation| About::collated(person, &collation)));
+            warnings.extend(collation.map(|collation| CatalogueInfo::collated(person, &collation)));
         }
-        Ok(About { rows, warnings })
+        Ok(CatalogueInfo { rows, warnings })
     }
 
-    fn plan(&self, statement: &Statement) -> Result<(), Failed> {
-        self.lend()?.prepare(&statement.sql).map(drop).map_err(Failed::new)
+    fn plan(&self, statement: &Statement) -> Result<(), EngineError> {
+        self.lend()?.prepare(&statement.sql).map(drop).map_err(EngineError::new)
     }
 
     fn dialect(&self) -> Dialect {
@@ -222,10 +228,10 @@ impl Engine for Sqlite {
             hash: |key, numbers, person| {
                 format!("counterpoint_hash({key}, {}, {person})", numbers.join(", "))
             },
-            summed: None,
+            exact_sum: None,
             at_most: |list, number| format!("counterpoint_at_most({list}, {number})"),
             position: |list, value| format!("counterpoint_position({list}, {value})"),
-            listed: None,
+            element_at: None,
             series: |count| {
                 format!(
                     "(WITH RECURSIVE series(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM series LIMIT {count}) \
@@ -236,7 +242,7 @@ impl Engine for Sqlite {
     }
 }
 
-/// A column's collation, if it is not by bytes: what a sort by it would use.
+/// A column's collation if it does not compare by bytes. A query plan for a sort by the column names it.
 fn collation(connection: &Connection, table: &str, column: &str) -> Option<String> {
     let sql = format!("EXPLAIN SELECT 1 FROM {table} ORDER BY +{column}");
     let sorter =
@@ -254,24 +260,24 @@ fn collation(connection: &Connection, table: &str, column: &str) -> Option<Strin
     }
 }
 
-/// What a column may hold is up to each row here. A column's collation stays with it through casts: it is overruled wherever
-/// something is compared.
-fn normal(column: &str, read: Read) -> String {
+/// Reads a column whose rows may each hold another type. SQLite keeps a column's collation through casts, so
+/// comparisons state their own.
+fn normal(column: &str, read: ReadType) -> String {
     match read {
-        Read::Number => {
+        ReadType::Number => {
             format!(
                 "CASE WHEN typeof({column}) IN ('integer', 'real') THEN CAST({column} AS REAL) END"
             )
         }
-        Read::Whole => format!(
+        ReadType::Whole => format!(
             "CASE WHEN typeof({column}) = 'integer' THEN {column} \
              WHEN typeof({column}) = 'real' AND CAST({column} AS INTEGER) = {column} COLLATE BINARY \
              THEN CAST({column} AS INTEGER) END"
         ),
-        Read::Text => {
+        ReadType::Text => {
             format!("CASE WHEN typeof({column}) = 'text' THEN {column} END COLLATE BINARY")
         }
-        Read::Person => format!("counterpoint_person({column})"),
+        ReadType::Person => format!("counterpoint_person({column})"),
     }
 }
 

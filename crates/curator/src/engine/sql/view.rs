@@ -1,20 +1,20 @@
-//! A table as all engines see it alike.
+//! The rows of a table in the form that all engines share.
 
-use super::dialect::{Dialect, Read};
-use crate::engine::failed::{Failed, Found};
-use counterpoint_questions::public::{Column, Key, Kind, Table};
+use super::dialect::{Dialect, ReadType};
+use crate::engine::error::{EngineError, SourceColumn};
+use counterpoint_questions::public::{Column, ColumnKind, Key, Table};
 
-/// A name of our own, which no declared column can have: whose a row is.
+/// The column of people. No declared column can have this name.
 pub(super) const PERSON: &str = "\"~person\"";
-/// Another: which of that person's rows it is.
+/// The column of row numbers. No declared column can have this name.
 pub(super) const ROW: &str = "\"~row\"";
 
-/// A name in SQL. Names are letters, digits and underscores; see [`crate::public`].
+/// Quotes a name for SQL. Declared names are letters, digits and underscores; see [`crate::public`].
 pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// What a column of categories holds: whole numbers, and texts.
+/// The column of a category column's whole numbers. `texts` names that of its texts.
 pub(super) fn wholes(column: &str) -> String {
     quoted(&format!("{column}~whole"))
 }
@@ -23,24 +23,25 @@ pub(super) fn texts(column: &str) -> String {
     quoted(&format!("{column}~text"))
 }
 
-/// So many rows that the engine makes up, each of another person: numbers are those of the rows, and each category is the last
-/// one that is plain to write, so that it is compared with most of them.
-pub(crate) fn made_up(table: &Table, rows: u64, dialect: &Dialect) -> String {
-    let read = |read: Read, name: &str| {
+/// An SQL expression for rows that the engine makes up, each of another person. Numbers are the row numbers; a category
+/// is the last plain key, which takes the most comparisons to find.
+pub(crate) fn made_up_rows(table: &Table, rows: u64, dialect: &Dialect) -> String {
+    let read = |read: ReadType, name: &str| {
         (dialect.read)("\"n\"", "bigint", read).map(|text| format!("{text} AS {name}"))
     };
-    let numbers = table.columns().iter().filter(|column| matches!(column.kind, Kind::Number(_)));
-    let numbers = numbers.filter_map(|column| read(Read::Number, &quoted(&column.name)));
+    let numbers =
+        table.columns().iter().filter(|column| matches!(column.kind, ColumnKind::Number(_)));
+    let numbers = numbers.filter_map(|column| read(ReadType::Number, &quoted(&column.name)));
     let categories = table.columns().iter().flat_map(|column| match &column.kind {
-        Kind::Category(keys) => last_keys(&column.name, keys),
-        Kind::Number(_) => Vec::new(),
+        ColumnKind::Category(keys) => last_keys(&column.name, keys),
+        ColumnKind::Number(_) => Vec::new(),
     });
-    let columns = read(Read::Person, PERSON).into_iter().chain(numbers).chain(categories);
+    let columns = read(ReadType::Person, PERSON).into_iter().chain(numbers).chain(categories);
     let columns: Vec<String> = columns.collect();
     format!("(SELECT {} FROM {}) AS source", columns.join(", "), (dialect.series)(rows))
 }
 
-/// The last whole number of a column's categories, and the last plain text.
+/// The last whole number and the last plain text of a column's categories.
 fn last_keys(column: &str, keys: &[Key]) -> Vec<String> {
     let is_plain =
         |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b' ');
@@ -57,9 +58,9 @@ fn last_keys(column: &str, keys: &[Key]) -> Vec<String> {
     whole.into_iter().chain(text).collect()
 }
 
-/// A column's number after missing codes and the number that is used instead: [`Column::value`] in SQL.
+/// Applies missing codes and the replacement for missing values to a column: [`Column::value`] in SQL.
 fn value(column: &Column, read: String) -> String {
-    // A number in this form is a double to SQLite and Spark, and is compared as one by PostgreSQL.
+    // SQLite and Spark read a number of this form as a double, and PostgreSQL compares it as one.
     let coded = column.codes.iter().fold(read, |text, code| format!("NULLIF({text}, {code:e})"));
     match column.instead {
         Some(number) => format!("COALESCE({coded}, {number:e})"),
@@ -67,20 +68,21 @@ fn value(column: &Column, read: String) -> String {
     }
 }
 
-/// A table as all engines see it alike: numbers are doubles, categories whole numbers or texts of their own, and what cannot
-/// be read is NULL. All columns that cannot be are told. `from` is its name, with a condition that its rows are read under.
+/// An SQL expression for a table's rows in the form that all engines share: numbers are doubles, categories are columns
+/// of whole numbers or texts, and unreadable values are NULL. `from` is the table's name, with a condition under which
+/// its rows are read.
 ///
 /// # Errors
-/// [`Failed`], naming the columns.
-pub(crate) fn normal(
+/// [`EngineError`], naming all columns that cannot be read.
+pub(crate) fn normal_rows(
     table: &Table,
     (from, condition): (&str, Option<&str>),
-    found: &[Found],
+    found: &[SourceColumn],
     dialect: &Dialect,
-) -> Result<String, Failed> {
+) -> Result<String, EngineError> {
     let (mut columns, mut problems) = (Vec::new(), Vec::new());
-    let mut add = |name: &str, read: Read, called: String, then: &dyn Fn(String) -> String| {
-        let Some(Found { name: own, kind }) = Found::named(found, name) else {
+    let mut add = |name: &str, read: ReadType, called: String, then: &dyn Fn(String) -> String| {
+        let Some(SourceColumn { name: own, kind }) = SourceColumn::named(found, name) else {
             return problems.push(format!("the source has no column {name:?}"));
         };
         match (dialect.read)(&quoted(own), kind, read) {
@@ -94,27 +96,29 @@ pub(crate) fn normal(
     let as_read = |text: String| text;
     for column in table.columns() {
         match &column.kind {
-            Kind::Number(_) => {
-                add(&column.from, Read::Number, quoted(&column.name), &|text| value(column, text));
+            ColumnKind::Number(_) => {
+                add(&column.from, ReadType::Number, quoted(&column.name), &|text| {
+                    value(column, text)
+                });
             }
-            Kind::Category(keys) => {
+            ColumnKind::Category(keys) => {
                 if keys.iter().any(|key| matches!(key, Key::Whole(_))) {
-                    add(&column.from, Read::Whole, wholes(&column.name), &as_read);
+                    add(&column.from, ReadType::Whole, wholes(&column.name), &as_read);
                 }
                 if keys.iter().any(|key| matches!(key, Key::Text(_))) {
-                    add(&column.from, Read::Text, texts(&column.name), &as_read);
+                    add(&column.from, ReadType::Text, texts(&column.name), &as_read);
                 }
             }
         }
     }
     if let Some(person) = table.person() {
-        add(person, Read::Person, PERSON.to_owned(), &as_read);
+        add(person, ReadType::Person, PERSON.to_owned(), &as_read);
     }
     if let Some(row_number) = table.row_number() {
-        add(row_number, Read::Whole, ROW.to_owned(), &as_read);
+        add(row_number, ReadType::Whole, ROW.to_owned(), &as_read);
     }
     if !problems.is_empty() {
-        return Err(Failed::new(problems.join("; ")));
+        return Err(EngineError::new(problems.join("; ")));
     }
     let condition = condition.map(|condition| format!(" WHERE {condition}")).unwrap_or_default();
     let table = (dialect.table)(from);

@@ -1,159 +1,167 @@
-//! Sessions about tables: gates and sequences whose questions are filters and aggregates. Charged in full when they are
-//! opened; each answer is stored, with the state after it, before it is shown. No handle of the ledger is held while the
-//! engine runs.
+//! Sessions about tables: sparse vector, guess and check, and sequences, with filters and aggregates as questions.
+//! Opening debits all of a session; each answer is stored together with the next state before it is shown. No ledger
+//! handle is kept while the engine runs.
 
-mod declared;
-mod owner;
+mod spec;
+mod id;
 mod program;
-mod registered;
+mod registered_session;
 
-pub use declared::{Asked, Declaration, Declared, Runs, Summed};
-pub use owner::Owner;
-pub use program::Registered;
-pub use registered::{ask_registered, open_registered, remembered_registered};
+pub use id::SessionId;
+pub use program::RegisteredMechanism;
+pub use registered_session::{ask_registered, find_registered_answer, open_registered};
+pub use spec::{QuerySpec, SessionMechanism, SessionQuestion, SessionRecord, SessionSpec};
 
-use super::steps::{Opened, answered, drawn_by_ours, opened, stored};
-use crate::answer::{Stage, Stages, Unanswered};
-use crate::charge::{Error, Shown, text};
-use crate::engine::{Counted, Failed, Held, Tabulation, Wanted, not_whole};
+use super::steps::{
+    SessionReceipt, answer_step, find_answer as find_stored, open_session, pending_answer,
+};
+use crate::answer::{AnswerError, Stage, StageTimes};
+use crate::charge::{Error, StoredReply, text};
+use crate::engine::{EngineError, OpenTable, RawGroup, Tabulation, TallySpec, not_countable};
 use counterpoint_ledger::{Hash, Head, Pool};
-use counterpoint_mechanisms::{Found, Needed, Question as Put, State};
+use counterpoint_mechanisms::{RawAggregate, RequiredAggregate, SessionQuery, State};
 use counterpoint_questions::public::{Table, TableText};
-use counterpoint_questions::{Checked, Spend};
-use declared::{cannot_be_had, relation};
+use counterpoint_questions::{CheckedQuestion, Spend};
 use serde::Serialize;
+use spec::{illegal_parameter, relation};
 use std::time::Instant;
 
-/// What makes two questions to a session the same.
+/// The content that identifies a question to a session.
 #[derive(Serialize)]
-struct Same<'a> {
+struct StepIdentity<'a> {
     version: u64,
-    checked: &'a Checked,
+    checked: &'a CheckedQuestion,
     guess: Option<f64>,
     spend: Option<Spend>,
     public: &'a TableText,
 }
 
-/// Opens a session about a table, and debits all of it. If the key was opened before with the same declaration it is
-/// that session, as it is now.
+/// Opens a session about a table and debits all of it. If the key was opened before with the same declaration, returns
+/// that session as it is now.
 ///
 /// # Errors
-/// [`Unanswered`]; it does not depend on the data, which are not looked at.
+/// [`AnswerError`]. It does not depend on the data, which are not read.
 pub fn open(
     pool: &Pool,
-    held: &Held,
-    owner: &Owner<'_>,
+    table: &OpenTable,
+    id: &SessionId<'_>,
     slot: Option<&str>,
-    declared: &Declared,
-) -> Result<Opened, Unanswered> {
-    let (key, table) = (owner.ledger_key()?, &held.public);
-    let declared = declared.made(table)?;
-    let protocol = declared.under(relation(table));
-    let protocol = protocol.map_err(|error| cannot_be_had("the session", &error))?;
-    let declaration = Declaration::of(owner.key, table.name(), Runs::Ours(declared)).written()?;
-    let bill = owner.bill(&key, slot);
-    Ok(pool.with(|ledger| opened(ledger, &bill, &protocol, &declaration, None))?)
+    spec: &SessionSpec,
+) -> Result<SessionReceipt, AnswerError> {
+    let (key, public) = (id.ledger_key()?, &table.public);
+    let mechanism = spec.mechanism(public)?;
+    let protocol = mechanism.under(relation(public));
+    let protocol = protocol.map_err(|error| illegal_parameter("the session", &error))?;
+    let declaration =
+        SessionRecord::new(id.key, public.name(), SessionMechanism::BuiltIn(mechanism))
+            .to_bytes()?;
+    let bill = id.bill(&key, slot);
+    Ok(pool.with(|ledger| open_session(ledger, &bill, &protocol, &declaration, None))?)
 }
 
-/// Asks an open session, until the deadline, and says how long each stage takes. `name` is the analyst's for this question, in
-/// the session: asked again under it, the same question has the same answer.
+/// Asks an open session until the deadline, and measures each stage. `name` is the analyst's name for this question in
+/// the session: the same question asked again under it gets the same answer.
 ///
 /// # Errors
-/// [`Unanswered`]; what it says depends on the question, on what is public and on the ledger, never on the data.
+/// [`AnswerError`]. Its content depends on the question, the public description and the ledger, never on the data.
 pub fn ask(
     pool: &Pool,
-    held: &Held,
-    owner: &Owner<'_>,
-    (name, asked): (&str, &Asked),
+    table: &OpenTable,
+    id: &SessionId<'_>,
+    (name, question): (&str, &SessionQuestion),
     deadline: Instant,
-    stages: &Stages,
-) -> Result<Shown, Unanswered> {
-    let (key, table) = (owner.ledger_key()?, &held.public);
-    let checked = asked.question.check(table)?;
-    let digest = digest(&checked, asked, table)?;
-    // Added up once, however often others come first.
-    let mut found: Option<Found> = None;
-    let place = (owner.account, key.as_str());
+    stages: &StageTimes,
+) -> Result<StoredReply, AnswerError> {
+    let (key, public) = (id.ledger_key()?, &table.public);
+    let checked = question.question.check(public)?;
+    let digest = digest(&checked, question, public)?;
+    // The engine counts once, however often other questions are answered first.
+    let mut found: Option<RawAggregate> = None;
+    let place = (id.account, key.as_str());
     let mut draw = |declaration: &[u8], state: &State| {
-        let declaration = Declaration::read(declaration)?;
-        let step = declaration.step(&checked, asked)?;
-        if let Put::Measure(recipe) = &step {
-            text::fits(recipe)?;
+        let record = SessionRecord::read(declaration)?;
+        let query = record.session_query(&checked, question)?;
+        if let SessionQuery::Measure(recipe) = &query {
+            text::check_answer_fits(recipe)?;
         }
-        let protocol = declaration.declared.ours()?.under(relation(table)).map_err(Error::from)?;
-        let needed = protocol.needs(state, &step).map_err(Error::from)?;
+        let protocol = record.mechanism.built_in()?.under(relation(public)).map_err(Error::from)?;
+        let needed = protocol.required_aggregate(state, &query).map_err(Error::from)?;
         let found = match &mut found {
             Some(found) => &*found,
-            none => none.insert(found_out(held, &checked, &needed, deadline, stages)?),
+            none => none.insert(count_for_step(table, &checked, &needed, deadline, stages)?),
         };
-        Ok(stages.time(Stage::Noise, || protocol.answer_from(state, &step, found)))
+        Ok(stages.time(Stage::Noise, || protocol.answer_from_aggregate(state, &query, found)))
     };
-    let stored = answered(&mut &*pool, place, (name, digest), None, |declaration, state| {
-        drawn_by_ours::<Unanswered>(draw(declaration, state))
+    let stored = answer_step(&mut &*pool, place, (name, digest), None, |declaration, state| {
+        pending_answer::<AnswerError>(draw(declaration, state))
     });
-    Ok(Shown::of(stored?, None)?)
+    Ok(StoredReply::of(stored?, None)?)
 }
 
-fn digest(checked: &Checked, asked: &Asked, table: &Table) -> Result<Hash, Error> {
-    let Asked { guess, spend, .. } = *asked;
-    text::digest(&Same { version: 1, checked, guess, spend, public: table.text() })
+fn digest(
+    checked: &CheckedQuestion,
+    question: &SessionQuestion,
+    table: &Table,
+) -> Result<Hash, Error> {
+    let SessionQuestion { guess, spend, .. } = *question;
+    text::digest(&StepIdentity { version: 1, checked, guess, spend, public: table.text() })
 }
 
-/// What a question needs to know, added up by the engine: **as secret as the data**.
-fn found_out(
-    held: &Held,
-    checked: &Checked,
-    needed: &Needed,
+/// The aggregate that a question needs, counted by the engine. **It is as secret as the data.**
+fn count_for_step(
+    table: &OpenTable,
+    checked: &CheckedQuestion,
+    needed: &RequiredAggregate,
     deadline: Instant,
-    stages: &Stages,
-) -> Result<Found, Unanswered> {
-    let wanted = match needed {
-        Needed::Units(summand) => Some(Wanted::Sums(vec![*summand])),
-        Needed::Tally(measurement) => Wanted::of(measurement),
+    stages: &StageTimes,
+) -> Result<RawAggregate, AnswerError> {
+    let tally = match needed {
+        RequiredAggregate::Units(summand) => Some(TallySpec::Sums(vec![*summand])),
+        RequiredAggregate::Tally(measurement) => TallySpec::of(measurement),
         _ => None,
     };
-    let wanted = wanted.ok_or_else(not_whole)?;
-    let tabulation = Tabulation::new(checked, &[wanted])?;
-    held.compiled(&[&tabulation])?;
-    let failed = || Unanswered::Charged(Failed::unlike());
-    held.reach(deadline).map_err(Unanswered::Unreachable)?;
+    let tally = tally.ok_or_else(not_countable)?;
+    let tabulation = Tabulation::new(checked, &[tally])?;
+    table.compile(&[&tabulation])?;
+    let failed = || AnswerError::Charged(EngineError::unexpected_rows());
+    table.check_reachable(deadline).map_err(AnswerError::Unreachable)?;
     stages.count_runs(1);
-    let count = || held.count(&[&tabulation], deadline);
-    let counted = stages.time(Stage::Engine, count).map_err(Unanswered::Charged)?;
+    let count = || table.count(&[&tabulation], deadline);
+    let counted = stages.time(Stage::Engine, count).map_err(AnswerError::Charged)?;
     let counted = counted.into_iter().flatten().next_back();
-    let Counted { rows, mut numbers } = counted.ok_or_else(failed)?;
+    let RawGroup { rows, mut numbers } = counted.ok_or_else(failed)?;
     let numbers = numbers.pop().ok_or_else(failed)?;
     match needed {
-        Needed::Tally(measurement) => {
-            let tally = measurement.tallied(rows, numbers).map_err(|_| failed())?;
-            Ok(Found::Tally(Box::new(tally)))
+        RequiredAggregate::Tally(measurement) => {
+            let tally = measurement.tally_from_numbers(rows, numbers).map_err(|_| failed())?;
+            Ok(RawAggregate::Tally(Box::new(tally)))
         }
-        _ => numbers.first().map(|units| Found::Units(*units)).ok_or_else(failed),
+        _ => numbers.first().map(|units| RawAggregate::Units(*units)).ok_or_else(failed),
     }
 }
 
-/// The answer that is stored under a name, if there is one.
+/// The answer stored under a question's name, if there is one.
 ///
 /// # Errors
-/// [`Unanswered`] if it is stored for another question, or the ledger fails.
-pub fn remembered(
+/// [`AnswerError`] if the name stands for another question, or the ledger fails.
+pub fn find_answer(
     pool: &Pool,
-    held: &Held,
-    owner: &Owner<'_>,
+    table: &OpenTable,
+    id: &SessionId<'_>,
     name: &str,
-    asked: &Asked,
-) -> Result<Option<Shown>, Unanswered> {
-    let (key, table) = (owner.ledger_key()?, &held.public);
-    let digest = digest(&asked.question.check(table)?, asked, table)?;
-    let found = stored(&mut &*pool, (owner.account, &key), (name, digest))?;
-    Ok(found.map(|stored| Shown::of(stored, None)).transpose()?)
+    question: &SessionQuestion,
+) -> Result<Option<StoredReply>, AnswerError> {
+    let (key, public) = (id.ledger_key()?, &table.public);
+    let digest = digest(&question.question.check(public)?, question, public)?;
+    let found = find_stored(&mut &*pool, (id.account, &key), (name, digest))?;
+    Ok(found.map(|stored| StoredReply::of(stored, None)).transpose()?)
 }
 
-/// Ends a session for good. It is not refunded.
+/// Ends a session for good. Nothing is refunded.
 ///
 /// # Errors
-/// [`Unanswered::Ledger`] if there is no such session.
-pub fn close(pool: &Pool, owner: &Owner<'_>) -> Result<Head, Unanswered> {
-    let key = owner.ledger_key()?;
-    Ok(pool.with(|ledger| ledger.end(owner.account, &key))?)
+/// [`AnswerError::Ledger`] if there is no such session.
+pub fn close(pool: &Pool, id: &SessionId<'_>) -> Result<Head, AnswerError> {
+    let key = id.ledger_key()?;
+    Ok(pool.with(|ledger| ledger.end_session(id.account, &key))?)
 }

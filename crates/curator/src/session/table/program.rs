@@ -1,8 +1,8 @@
-//! Mechanisms that owners register: programs that are told a state and a question, and tell a reply and the state after it.
+//! Mechanisms that owners register: programs that read a state and a question, and write a reply and the next state.
 
-use crate::engine::Failed;
-use crate::session::own::{Own, Step};
-use counterpoint_ledger::MOST_RESPONSE;
+use crate::engine::EngineError;
+use crate::session::custom::{CustomMechanism, Step};
+use counterpoint_ledger::MAX_RESPONSE_BYTES;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::io::{Read, Write};
@@ -13,18 +13,18 @@ use std::time::{Duration, Instant};
 
 /// A mechanism that the owner registered.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Registered {
-    /// Its name and its guarantee.
-    pub own: Own,
+pub struct RegisteredMechanism {
+    /// The mechanism's name and guarantee.
+    pub mechanism: CustomMechanism,
     /// The table whose data set is charged.
     pub table: String,
     /// The program and its arguments.
     pub program: Vec<String>,
-    /// The folder that it runs in.
+    /// The folder that the program runs in.
     pub folder: PathBuf,
 }
 
-/// What the program is told, on its standard input.
+/// The program's standard input.
 #[derive(Serialize)]
 struct Input<'a> {
     /// `null` before the first question.
@@ -32,89 +32,99 @@ struct Input<'a> {
     question: &'a RawValue,
 }
 
-/// What it tells, on its standard output.
+/// The program's standard output.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Output {
     reply: Box<RawValue>,
-    /// `null` after the last answer.
+    /// `null` after the last reply.
     state: Option<Box<RawValue>>,
 }
 
-/// How long a program that has said everything has to end.
-const END: Duration = Duration::from_secs(1);
+/// The time that a program has to exit after its output.
+const EXIT_TIME: Duration = Duration::from_secs(1);
 
-/// Why a program made no step.
-pub(super) enum Fault {
-    /// It was not started, and saw nothing.
-    NotStarted(Failed),
-    /// It failed.
-    Failed(Failed),
+/// A program made no step.
+pub(super) enum ProgramError {
+    /// The program was not started and saw nothing.
+    NotStarted(EngineError),
+    /// The program failed.
+    Failed(EngineError),
 }
 
-impl From<Failed> for Fault {
-    fn from(failed: Failed) -> Self {
+impl From<EngineError> for ProgramError {
+    fn from(failed: EngineError) -> Self {
         Self::Failed(failed)
     }
 }
 
-/// One step of a mechanism, state and question as JSON.
+/// Runs one step of a mechanism. The state and the question are JSON.
 pub(super) fn step(
-    registered: &Registered,
+    mechanism: &RegisteredMechanism,
     state: Option<&str>,
     question: &str,
     deadline: Instant,
-) -> Result<Step, Fault> {
-    let raw = |text| serde_json::from_str::<&RawValue>(text).map_err(Failed::new);
+) -> Result<Step, ProgramError> {
+    let raw = |text| serde_json::from_str::<&RawValue>(text).map_err(EngineError::new);
     let input = Input { state: state.map(raw).transpose()?, question: raw(question)? };
-    let input = serde_json::to_vec(&input).map_err(Failed::new)?;
-    let said = run(registered, input, deadline)?;
-    let Output { reply, state } = serde_json::from_slice(&said).map_err(Failed::new)?;
+    let input = serde_json::to_vec(&input).map_err(EngineError::new)?;
+    let output = run(mechanism, input, deadline)?;
+    let Output { reply, state } = serde_json::from_slice(&output).map_err(EngineError::new)?;
     let state = state.map(|state| state.get().to_owned());
     Ok(Step { reply: reply.get().to_owned(), state })
 }
 
-fn run(registered: &Registered, input: Vec<u8>, deadline: Instant) -> Result<Vec<u8>, Fault> {
+fn run(
+    mechanism: &RegisteredMechanism,
+    input: Vec<u8>,
+    deadline: Instant,
+) -> Result<Vec<u8>, ProgramError> {
     let (program, arguments) =
-        registered.program.split_first().ok_or_else(|| Failed::new("none"))?;
+        mechanism.program.split_first().ok_or_else(|| EngineError::new("the program is empty"))?;
     let mut command = Command::new(program);
-    command.args(arguments).current_dir(&registered.folder);
+    command.args(arguments).current_dir(&mechanism.folder);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    // Whoever stops the service stops it alone: it waits for what runs, which is not to be taken for a failure.
+    // A signal to the service's process group must not reach the program: the service waits for it, and an interrupted
+    // program would count as failed.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let mut child = command.spawn().map_err(|error| Fault::NotStarted(Failed::new(error)))?;
-    let said = talk(&mut child, input, deadline);
-    let status = end(&mut child, deadline.min(Instant::now() + END));
-    match (said, status) {
-        (Ok(said), Some(status)) if status.success() => Ok(said),
-        (Ok(_), Some(status)) => Err(Failed::new(format!("{program}: {status}")).into()),
-        (Ok(_), None) => Err(Failed::new(format!("{program} did not end")).into()),
+    let mut child =
+        command.spawn().map_err(|error| ProgramError::NotStarted(EngineError::new(error)))?;
+    let output = exchange(&mut child, input, deadline);
+    let status = wait_or_kill(&mut child, deadline.min(Instant::now() + EXIT_TIME));
+    match (output, status) {
+        (Ok(output), Some(status)) if status.success() => Ok(output),
+        (Ok(_), Some(status)) => Err(EngineError::new(format!("{program}: {status}")).into()),
+        (Ok(_), None) => {
+            Err(EngineError::new(format!("{program} did not exit after its reply")).into())
+        }
         (Err(failed), _) => Err(failed.into()),
     }
 }
 
-/// Writes what the program is told and reads what it says, each by a thread: neither waits for the other.
-fn talk(child: &mut Child, input: Vec<u8>, deadline: Instant) -> Result<Vec<u8>, Failed> {
+/// Writes the input and reads the output in two threads, so that neither waits for the other.
+fn exchange(child: &mut Child, input: Vec<u8>, deadline: Instant) -> Result<Vec<u8>, EngineError> {
     let (Some(mut to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err(Failed::new("there are no pipes"));
+        return Err(EngineError::new("there are no pipes"));
     };
     let (send, receive) = mpsc::channel();
-    // A program that does not read to the end may answer all the same.
+    // A program may answer without reading all of its input.
     std::thread::spawn(move || to.write_all(&input));
     std::thread::spawn(move || {
-        let mut said = Vec::new();
-        // Twice what is stored, and a reply that is too long is refused there.
-        let read = from.take(4 * MOST_RESPONSE as u64).read_to_end(&mut said);
-        let _ = send.send(read.map(|_| said));
+        let mut output = Vec::new();
+        // Reads at least twice as much as can be stored; a longer reply is refused when it is stored.
+        let read = from.take(4 * MAX_RESPONSE_BYTES as u64).read_to_end(&mut output);
+        let _ = send.send(read.map(|_| output));
     });
     let left = deadline.saturating_duration_since(Instant::now());
-    let said = receive.recv_timeout(left).map_err(|_| Failed::new("the time was up"))?;
-    said.map_err(Failed::new)
+    let output = receive
+        .recv_timeout(left)
+        .map_err(|_| EngineError::new("the program did not answer in time"))?;
+    output.map_err(EngineError::new)
 }
 
-/// How the program ended; it is killed if it has not by then.
-fn end(child: &mut Child, deadline: Instant) -> Option<std::process::ExitStatus> {
+/// Waits for the program to exit; kills it at the deadline.
+fn wait_or_kill(child: &mut Child, deadline: Instant) -> Option<std::process::ExitStatus> {
     loop {
         if let Ok(Some(status)) = child.try_wait() {
             return Some(status);

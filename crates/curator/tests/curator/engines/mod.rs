@@ -7,8 +7,8 @@ use crate::Place;
 use crate::tables::{Attack, Row, condition, held, public, question, write};
 use counterpoint_curator::engine::{Engine, Postgres};
 use counterpoint_curator::public::Table;
-use counterpoint_curator::question::{Aggregate, Of, Question, Values};
-use counterpoint_curator::{Config, Counted, Held, Ready, Spend, examine};
+use counterpoint_curator::question::{Aggregate, AggregateKind, ClampedColumn, Question};
+use counterpoint_curator::{Config, OpenTable, PreparedQuestion, RawGroup, Spend, examine};
 use counterpoint_ledger::Ledger;
 use counterpoint_testing::{Random, tries};
 use rusqlite::types::Value;
@@ -64,8 +64,8 @@ impl Other {
         }
     }
 
-    fn held(&self, public: Table) -> Held {
-        Held::new(public, &self.table(), self.engine(), [7; 32]).unwrap()
+    fn held(&self, public: Table) -> OpenTable {
+        OpenTable::new(public, &self.table(), self.engine(), [7; 32]).unwrap()
     }
 
     /// A table that takes minutes to read.
@@ -180,21 +180,22 @@ fn write_postgres(url: &str, types: &Types, rows: &[Row]) {
     client.batch_execute(&sql).unwrap();
 }
 
-pub(crate) fn counted(held: &Held, ready: &Ready) -> Vec<Counted> {
+pub(crate) fn counted(held: &OpenTable, ready: &PreparedQuestion) -> Vec<RawGroup> {
     let deadline = Instant::now() + Duration::from_secs(120);
     held.count(&[ready.tabulation()], deadline).unwrap().remove(0)
 }
 
 /// In one pass through the table.
 pub(crate) fn counted_together<'a>(
-    held: &Held,
+    held: &OpenTable,
     questions: impl Iterator<Item = (&'a Question, Spend)>,
-) -> Vec<Vec<Counted>> {
-    let ready = questions.map(|(question, spend)| Ready::new(held, question, spend, None).unwrap());
-    let ready: Vec<Ready> = ready.collect();
-    let list: Vec<_> = ready.iter().map(Ready::tabulation).collect();
+) -> Vec<Vec<RawGroup>> {
+    let ready = questions
+        .map(|(question, spend)| PreparedQuestion::new(held, question, spend, None).unwrap());
+    let ready: Vec<PreparedQuestion> = ready.collect();
+    let list: Vec<_> = ready.iter().map(PreparedQuestion::tabulation).collect();
     // One statement is not too long.
-    held.compiled(&list).unwrap();
+    held.compile(&list).unwrap();
     held.count(&list, Instant::now() + Duration::from_secs(300)).unwrap()
 }
 
@@ -218,7 +219,7 @@ fn engines_add_up_what_sqlite_does() {
             other.write(&types, &rows);
             other.held(public.clone())
         });
-        let there: Vec<Held> = there.collect();
+        let there: Vec<OpenTable> = there.collect();
         let mut all = Vec::new();
         for number in 0..10 {
             let mut question = question(&mut random);
@@ -226,7 +227,8 @@ fn engines_add_up_what_sqlite_does() {
                 question.filter = Some(condition(&mut random, 4));
             }
             let spend = [Spend::Epsilon(1.0), Spend::Rho(0.5)][random.below(2) as usize];
-            let counted = |held| counted(held, &Ready::new(held, &question, spend, None).unwrap());
+            let counted =
+                |held| counted(held, &PreparedQuestion::new(held, &question, spend, None).unwrap());
             let one = counted(&here);
             for other in &there {
                 assert!(one == counted(other), "{round}, {number}: {types:?} {question:?}");
@@ -281,9 +283,9 @@ fn one_person_moves_no_more_on_any_engine() {
             most = most.max(attack.moves(&held, &question, &mut random, write));
             let spend = Spend::Epsilon(1.0);
             let questions = [question, crate::tables::question(&mut random)];
-            let alone = questions
-                .each_ref()
-                .map(|question| counted(&held, &Ready::new(&held, question, spend, None).unwrap()));
+            let alone = questions.each_ref().map(|question| {
+                counted(&held, &PreparedQuestion::new(&held, question, spend, None).unwrap())
+            });
             let asked = questions.iter().map(|question| (question, spend));
             assert!(counted_together(&held, asked) == alone, "{questions:?}");
         }
@@ -311,13 +313,17 @@ fn products_that_vanish_fail_nowhere() {
         other.write(&types, &rows);
         let there = other.held(public.clone());
         for wide in [1.0, 1e-100, 1e25, 1e200] {
-            let values = Values { column: "pay".to_owned(), bounds: Some((-wide, wide)) };
-            for of in [Of::Sum(values.clone()), Of::Mean(values.clone()), Of::Variance(values)] {
+            let values = ClampedColumn { column: "pay".to_owned(), bounds: Some((-wide, wide)) };
+            for of in [
+                AggregateKind::Sum(values.clone()),
+                AggregateKind::Mean(values.clone()),
+                AggregateKind::Variance(values),
+            ] {
                 let mut question = question(&mut Random::new(1));
                 (question.filter, question.group) = (None, Vec::new());
                 question.aggregates = vec![Aggregate { name: None, of }];
                 let [one, other] = [&here, &there].map(|held| {
-                    let ready = Ready::new(held, &question, Spend::Epsilon(1.0), None);
+                    let ready = PreparedQuestion::new(held, &question, Spend::Epsilon(1.0), None);
                     ready.map(|ready| counted(held, &ready)).ok()
                 });
                 assert!(one == other, "{wide} {question:?}");
@@ -336,7 +342,7 @@ fn columns_of_other_types_are_refused() {
     for other in Other::all() {
         let held = |types: &Types| {
             other.write(types, &[]);
-            Held::new(public.clone(), &other.table(), other.engine(), [7; 32]).map(drop)
+            OpenTable::new(public.clone(), &other.table(), other.engine(), [7; 32]).map(drop)
         };
         held(&fits).unwrap();
         for (column, kind) in bad {
@@ -345,7 +351,7 @@ fn columns_of_other_types_are_refused() {
             let why = held(&types).unwrap_err().why;
             assert!(why.contains("is of type") && why.contains("which is not"), "{why}");
         }
-        let elsewhere = Held::new(public.clone(), "elsewhere", other.engine(), [7; 32]);
+        let elsewhere = OpenTable::new(public.clone(), "elsewhere", other.engine(), [7; 32]);
         let why = elsewhere.unwrap_err().why;
         assert!(why.contains("elsewhere"), "{why}");
     }
@@ -371,15 +377,15 @@ fn late_statements_are_cut_off() {
     for other in Other::all() {
         other.write(&["bigint", "integer", "numeric", "text", "integer"], &[]);
         let (slow, engine) = (other.slow(), other.engine());
-        let slow = Held::new(public.clone(), &slow, Arc::clone(&engine), [7; 32]).unwrap();
-        let ready = Ready::new(&slow, &question, Spend::Epsilon(1.0), None).unwrap();
+        let slow = OpenTable::new(public.clone(), &slow, Arc::clone(&engine), [7; 32]).unwrap();
+        let ready = PreparedQuestion::new(&slow, &question, Spend::Epsilon(1.0), None).unwrap();
         let start = Instant::now();
         let deadline = start + Duration::from_millis(300);
         slow.count(&[ready.tabulation()], deadline).unwrap_err();
         assert!(start.elapsed() < Duration::from_secs(30));
         assert!(!other.is_busy());
-        let quick = Held::new(public.clone(), &other.table(), engine, [7; 32]).unwrap();
-        let ready = Ready::new(&quick, &question, Spend::Epsilon(1.0), None).unwrap();
+        let quick = OpenTable::new(public.clone(), &other.table(), engine, [7; 32]).unwrap();
+        let ready = PreparedQuestion::new(&quick, &question, Spend::Epsilon(1.0), None).unwrap();
         counted(&quick, &ready);
     }
 }
@@ -390,8 +396,8 @@ fn sources_are_examined() {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}", folder.path().join("ledger.db").display()).parse().unwrap();
     let budget = crate::sums("1");
-    let one = counterpoint::Relation::one(counterpoint::Adjacency::AddRemove);
-    Ledger::init(&url).unwrap().dataset("visits", one, &budget).unwrap();
+    let one = counterpoint::Relation::single_record(counterpoint::Adjacency::AddRemove);
+    Ledger::init(&url).unwrap().add_dataset("visits", one, &budget).unwrap();
     write(&folder.path().join("data.db"), &[]);
     let file = ("sqlite:data.db".to_owned(), "visits".to_owned());
     let others = Other::all();

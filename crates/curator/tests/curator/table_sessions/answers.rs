@@ -2,12 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use counterpoint_curator::question::{Of, Question, Values};
-use counterpoint_curator::table_session::{Declared, Summed};
+use counterpoint_curator::question::{AggregateKind, ClampedColumn, Question};
+use counterpoint_curator::table_session::{QuerySpec, SessionSpec};
 use counterpoint_curator::{
-    Asking, Denied, Error, Held, Refusal, Reply, Spend, Tabulation, Unanswered, Wanted,
+    AnswerError, CuratorError, Error, MechanismError, OpenTable, Reply, SessionSubmission, Spend,
+    Tabulation, TallySpec,
 };
-use counterpoint_mechanisms::{Interactive, Needed, Question as Step};
+use counterpoint_mechanisms::{InteractiveMechanism, RequiredAggregate, SessionQuery as Step};
 use counterpoint_testing::{Random, tries};
 use rusqlite::types::Value;
 
@@ -22,11 +23,11 @@ use crate::tables;
 fn a_gate_of_a_table_is_near_the_truth() {
     let (place, paid) = (Place::new(), paid_in_the_north());
     let curator = place.curator();
-    let pays = || about(Of::Sum(Values::of("pay")), north());
-    let counts = || about(Of::Count, north());
+    let pays = || about(AggregateKind::Sum(ClampedColumn::of("pay")), north());
+    let counts = || about(AggregateKind::Count, north());
     // A person moves a sum by 15, so that its noise is wider.
     for (key, of, truth, question, wide) in [
-        ("count", Summed::default(), NORTH, &counts as &dyn Fn() -> Question, 1.0),
+        ("count", QuerySpec::default(), NORTH, &counts as &dyn Fn() -> Question, 1.0),
         ("sum", pay(), paid, &pays, 8.0),
     ] {
         let (low, high) = (format!("{key}-low"), format!("{key}-high"));
@@ -37,18 +38,23 @@ fn a_gate_of_a_table_is_near_the_truth() {
         assert_eq!(*ask(&high).unwrap().reply(), Reply::Below);
         // A guess that is right, and one that is wrong.
         let guess = format!("{key}-guess");
-        let declared =
-            Declared::GuessAndCheck { epsilon: 100.0, corrections: 2, tolerance: 5.0 * wide, of };
+        let declared = SessionSpec::GuessAndCheck {
+            epsilon: 100.0,
+            corrections: 2,
+            tolerance: 5.0 * wide,
+            of,
+        };
         opened(&curator, &place.ann, &guess, declared);
         let check = |name: &str, number: f64| {
-            let asking = Asking { guess: Some(number), ..asking(&guess, name, question()) };
+            let asking =
+                SessionSubmission { guess: Some(number), ..asking(&guess, name, question()) };
             curator.ask_session(&place.ann, &asking).unwrap()
         };
         assert_eq!(*check("right", truth + wide).reply(), Reply::Pass);
         assert_near(&check("wrong", truth + 30.0 * wide), truth, wide);
     }
     // The same in SQL, of everybody: 200 people and one, two rows of each.
-    opened(&curator, &place.ann, "all", sparse(100.0, 1, 300.0, Summed::default()));
+    opened(&curator, &place.ann, "all", sparse(100.0, 1, 300.0, QuerySpec::default()));
     let all = sql("all", "q", "SELECT COUNT(*) FROM visits");
     assert_near(&curator.ask_session(&place.ann, &all).unwrap(), 402.0, 1.0);
     assert_sound(&curator);
@@ -59,23 +65,23 @@ fn a_gate_of_a_table_is_near_the_truth() {
 fn a_sequence_of_a_table_answers_what_it_was_declared_for() {
     let place = Place::new();
     let curator = place.curator();
-    let quantiles = |candidates: Vec<f64>| Of::Quantiles {
+    let quantiles = |candidates: Vec<f64>| AggregateKind::Quantiles {
         column: "age".to_owned(),
         shares: vec![0.5],
         candidates: Some(candidates),
     };
-    let bins = Of::Histogram { column: "age".to_owned(), edges: vec![0.0, 5.0, 10.0] };
-    let (eps, mean) = (Spend::Epsilon(40.0), Of::Mean(Values::of("age")));
+    let bins = AggregateKind::Histogram { column: "age".to_owned(), edges: vec![0.0, 5.0, 10.0] };
+    let (eps, mean) = (Spend::Epsilon(40.0), AggregateKind::Mean(ClampedColumn::of("age")));
     let list = vec![
         (mean.clone(), eps),
-        (Of::Variance(Values::of("age")), eps),
+        (AggregateKind::Variance(ClampedColumn::of("age")), eps),
         (quantiles(vec![0.0, 3.0, 6.0]), eps),
         (bins.clone(), eps),
-        (Of::Count, Spend::Epsilon(30.0)),
+        (AggregateKind::Count, Spend::Epsilon(30.0)),
     ];
-    opened(&curator, &place.ann, "s", Declared::Sequence(list));
-    let ask = |name: &str, of: Of, spend: Spend| {
-        let asking = Asking { spend: Some(spend), ..asking("s", name, about(of, None)) };
+    opened(&curator, &place.ann, "s", SessionSpec::Sequence(list));
+    let ask = |name: &str, of: AggregateKind, spend: Spend| {
+        let asking = SessionSubmission { spend: Some(spend), ..asking("s", name, about(of, None)) };
         curator.ask_session(&place.ann, &asking)
     };
     // Ages 0 to 9 forty times each, and 9 twice more: a mean of 4.52, a variance of 8.29.
@@ -87,15 +93,20 @@ fn a_sequence_of_a_table_answers_what_it_was_declared_for() {
         matches!(middle.reply(), Reply::Table(list) if (list[0] - 4.5).abs() < 1e-9)
             || middle.reply().number().is_some_and(|number| (number - 4.5).abs() < 1e-9)
     );
-    let number = |name: &str, of: Of, spend: Spend| ask(name, of, spend).unwrap().reply().number();
-    assert!((number("count", Of::Count, Spend::Epsilon(30.0)).unwrap() - 402.0).abs() < 2.0);
-    let undeclared = ask("again", Of::Count, Spend::Epsilon(30.0));
+    let number = |name: &str, of: AggregateKind, spend: Spend| {
+        ask(name, of, spend).unwrap().reply().number()
+    };
     assert!(
-        matches!(undeclared, Err(Denied::Unanswered(Unanswered::Session(Error::Mechanism(error))))
-        if *error == Refusal::NotDeclared)
+        (number("count", AggregateKind::Count, Spend::Epsilon(30.0)).unwrap() - 402.0).abs() < 2.0
+    );
+    let undeclared = ask("again", AggregateKind::Count, Spend::Epsilon(30.0));
+    assert!(
+        matches!(undeclared, Err(CuratorError::Unanswered(AnswerError::Session(Error::Mechanism(error))))
+        if *error == MechanismError::NotDeclared)
     );
     assert!((number("mean", mean.clone(), eps).unwrap() - 4.5224).abs() < 0.05);
-    let variance = number("spread", Of::Variance(Values::of("age")), eps).unwrap();
+    let variance =
+        number("spread", AggregateKind::Variance(ClampedColumn::of("age")), eps).unwrap();
     assert!((variance - 8.29).abs() < 0.5, "{variance}");
     assert!(is_over(ask("more", mean.clone(), eps)));
     assert!(ask("mean", mean, eps).unwrap().is_repeated());
@@ -103,14 +114,16 @@ fn a_sequence_of_a_table_answers_what_it_was_declared_for() {
 }
 
 /// What a gate needs of the table, as it was added up, in the query's own unit.
-fn summed(held: &Held, declared: &Interactive, question: &Question) -> f64 {
-    let protocol = declared.under(held.public.relation().of_some()).unwrap();
+fn summed(held: &OpenTable, declared: &InteractiveMechanism, question: &Question) -> f64 {
+    let protocol = declared.under(held.public.relation().filtered()).unwrap();
     let checked = question.check(&held.public).unwrap();
-    let step = Step::Above(checked.parts()[0].query.clone());
-    let Needed::Units(summand) = protocol.needs(&protocol.begin().unwrap(), &step).unwrap() else {
+    let step = Step::Above(checked.aggregates()[0].query.clone());
+    let RequiredAggregate::Units(summand) =
+        protocol.required_aggregate(&protocol.begin().unwrap(), &step).unwrap()
+    else {
         panic!("a gate needs a sum")
     };
-    let wanted = [Wanted::Sums(vec![summand])];
+    let wanted = [TallySpec::Sums(vec![summand])];
     let tabulation = Tabulation::new(&checked, &wanted).unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
     let counted = held.count(&[&tabulation], deadline).unwrap();
@@ -134,12 +147,12 @@ fn one_person_moves_a_gate_no_further_than_declared() {
             [(-3.0, 7.5), (0.1, 0.3), (-8.0, -2.0), (-1e-3, 1e3)][random.below(4) as usize];
         let is_sum = random.below(3) > 0;
         let (of, query) = if is_sum {
-            let values = Values { column: "pay".to_owned(), bounds: Some(bounds) };
-            (Summed { column: None, bounds: Some(bounds) }, Of::Sum(values))
+            let values = ClampedColumn { column: "pay".to_owned(), bounds: Some(bounds) };
+            (QuerySpec { column: None, bounds: Some(bounds) }, AggregateKind::Sum(values))
         } else {
-            (Summed::default(), Of::Count)
+            (QuerySpec::default(), AggregateKind::Count)
         };
-        let declared = sparse(1.0, 1, 0.0, of).made(&held.public).unwrap();
+        let declared = sparse(1.0, 1, 0.0, of).mechanism(&held.public).unwrap();
         let filter = (random.below(3) > 0).then(|| tables::condition(&mut random, 2));
         let question = about(query, filter);
         // By definition: a record's number is added, taken away, or is in another's place, who may have none.
@@ -175,12 +188,15 @@ fn one_person_moves_a_gate_no_further_than_declared() {
         if is_sum {
             let wide = |x: f64| x * 1.01;
             let bounds = Some((wide(bounds.0), wide(bounds.1)));
-            let values = Values { column: "pay".to_owned(), bounds };
-            let wider = about(Of::Sum(values), None).check(&held.public).unwrap();
-            let protocol = declared.under(held.public.relation().of_some()).unwrap();
-            let step = Step::Above(wider.parts()[0].query.clone());
-            let refused = protocol.needs(&protocol.begin().unwrap(), &step);
-            assert!(matches!(refused, Err(Refusal::Sensitivity { .. })), "{round}: {bounds:?}");
+            let values = ClampedColumn { column: "pay".to_owned(), bounds };
+            let wider = about(AggregateKind::Sum(values), None).check(&held.public).unwrap();
+            let protocol = declared.under(held.public.relation().filtered()).unwrap();
+            let step = Step::Above(wider.aggregates()[0].query.clone());
+            let refused = protocol.required_aggregate(&protocol.begin().unwrap(), &step);
+            assert!(
+                matches!(refused, Err(MechanismError::Sensitivity { .. })),
+                "{round}: {bounds:?}"
+            );
         }
     }
     assert!(most.iter().all(|most| *most > 0.99), "nobody moved as much as they may: {most:?}");

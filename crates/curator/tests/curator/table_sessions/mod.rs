@@ -7,13 +7,13 @@ mod refusals;
 mod restarts;
 
 use counterpoint::{Adjacency, Relation};
-use counterpoint_curator::question::{Aggregate, Condition, Of, Question};
-use counterpoint_curator::table_session::{Declared, Summed};
+use counterpoint_curator::question::{Aggregate, AggregateKind, Condition, Question};
+use counterpoint_curator::table_session::{QuerySpec, SessionSpec};
 use counterpoint_curator::{
-    Asking, Bearer, Config, Curator, Denied, Error, Opened, Opening, Refusal, Role, Shown, Tokens,
-    Unanswered, Written,
+    AnswerError, Bearer, Config, Curator, CuratorError, Error, MechanismError, NewSession,
+    QuestionText, Role, SessionReceipt, SessionSubmission, StoredReply, Tokens,
 };
-use counterpoint_ledger::{Kind, Ledger, LedgerError, NewAccount, NewFilter};
+use counterpoint_ledger::{FilterKind, Ledger, LedgerError, NewAccount, NewFilter};
 use rusqlite::types::Value;
 
 use crate::amount;
@@ -68,7 +68,7 @@ struct Place {
 
 /// A budget of epsilons alone.
 fn pure(epsilon: &str) -> NewFilter {
-    NewFilter::new(Kind::Sums, amount(epsilon), amount("0"))
+    NewFilter::new(FilterKind::Sums, amount(epsilon), amount("0"))
 }
 
 /// Two hundred people with two visits each, ages 0 to 9 and pays from -10 to 9, and one with six visits.
@@ -104,12 +104,16 @@ impl Place {
         tables::write(&folder.path().join("visits.db"), &visits());
         let mut ledger = Ledger::init(&config.ledger).unwrap();
         let relation = Relation::new(Adjacency::AddRemove, 2).unwrap();
-        ledger.dataset("visits", relation, &pure("1000000")).unwrap();
-        ledger.dataset("others", Relation::one(Adjacency::AddRemove), &pure("1000")).unwrap();
+        ledger.add_dataset("visits", relation, &pure("1000000")).unwrap();
+        ledger
+            .add_dataset("others", Relation::single_record(Adjacency::AddRemove), &pure("1000"))
+            .unwrap();
         ledger.open_account("both", "visits", &NewAccount::Filter(pure("100000"))).unwrap();
         ledger.open_account("small", "visits", &NewAccount::Filter(pure("1"))).unwrap();
         ledger.open_account("other", "others", &NewAccount::Filter(pure("500"))).unwrap();
-        ledger.dataset("shops", Relation::one(Adjacency::Replace), &pure("1000")).unwrap();
+        ledger
+            .add_dataset("shops", Relation::single_record(Adjacency::Replace), &pure("1000"))
+            .unwrap();
         ledger.open_account("shop", "shops", &NewAccount::Filter(pure("1000"))).unwrap();
         let tokens = Tokens::open(&config.state).unwrap();
         let bearer = |name: &str, accounts: &[&str]| {
@@ -128,20 +132,20 @@ impl Place {
     }
 }
 
-fn opening(key: &str, declared: Declared) -> Opening {
+fn opening(key: &str, declared: SessionSpec) -> NewSession {
     let (account, table) = ("both".to_owned(), "visits".to_owned());
-    Opening { account, key: key.to_owned(), table, declared, slot: None }
+    NewSession { account, key: key.to_owned(), table, spec: declared, slot: None }
 }
 
-fn sparse(epsilon: f64, answers: u64, threshold: f64, of: Summed) -> Declared {
-    Declared::SparseVector { epsilon, answers, threshold, values: true, of }
+fn sparse(epsilon: f64, answers: u64, threshold: f64, of: QuerySpec) -> SessionSpec {
+    SessionSpec::SparseVector { epsilon, answers, threshold, values: true, of }
 }
 
-fn pay() -> Summed {
-    Summed { column: Some("pay".to_owned()), bounds: None }
+fn pay() -> QuerySpec {
+    QuerySpec { column: Some("pay".to_owned()), bounds: None }
 }
 
-fn about(of: Of, filter: Option<Condition>) -> Question {
+fn about(of: AggregateKind, filter: Option<Condition>) -> Question {
     Question {
         table: "visits".to_owned(),
         filter,
@@ -158,17 +162,20 @@ fn north() -> Option<Condition> {
     Some(Condition::In { column: "region".to_owned(), keys })
 }
 
-fn asking(key: &str, name: &str, question: Question) -> Asking {
-    let written = Written::Question(Box::new(question));
+fn asking(key: &str, name: &str, question: Question) -> SessionSubmission {
+    let question = QuestionText::Question(Box::new(question));
     let (account, key, name) = ("both".to_owned(), key.to_owned(), name.to_owned());
-    Asking { account, key, name, written, guess: None, spend: None }
+    SessionSubmission { account, key, name, question, guess: None, spend: None }
 }
 
-fn sql(key: &str, name: &str, text: &str) -> Asking {
-    Asking { written: Written::Sql(text.to_owned()), ..asking(key, name, about(Of::Count, None)) }
+fn sql(key: &str, name: &str, text: &str) -> SessionSubmission {
+    SessionSubmission {
+        question: QuestionText::Sql(text.to_owned()),
+        ..asking(key, name, about(AggregateKind::Count, None))
+    }
 }
 
-fn opened(curator: &Curator, bearer: &Bearer, key: &str, declared: Declared) -> Opened {
+fn opened(curator: &Curator, bearer: &Bearer, key: &str, declared: SessionSpec) -> SessionReceipt {
     curator.open_session(bearer, &opening(key, declared)).unwrap()
 }
 
@@ -190,22 +197,22 @@ fn assert_sound(curator: &Curator) {
 
 /// The number in an answer above the threshold, or in a correction.
 #[track_caller]
-fn assert_near(shown: &Shown, truth: f64, wide: f64) {
+fn assert_near(shown: &StoredReply, truth: f64, wide: f64) {
     let number = shown.reply().number().unwrap();
     assert!((number - truth).abs() < 2.0 * wide, "{number}, not {truth}");
 }
 
 #[track_caller]
-fn assert_refused<T: std::fmt::Debug>(outcome: Result<T, Denied>, words: &str) {
+fn assert_refused<T: std::fmt::Debug>(outcome: Result<T, CuratorError>, words: &str) {
     let error = outcome.unwrap_err().to_string();
     assert!(error.contains(words), "{error}");
 }
 
-fn is_over<T>(outcome: Result<T, Denied>) -> bool {
-    matches!(outcome, Err(Denied::Unanswered(Unanswered::Session(Error::Mechanism(error))))
-        if *error == Refusal::Exhausted)
+fn is_over<T>(outcome: Result<T, CuratorError>) -> bool {
+    matches!(outcome, Err(CuratorError::Unanswered(AnswerError::Session(Error::Mechanism(error))))
+        if *error == MechanismError::Exhausted)
 }
 
-fn is_not_yours<T>(outcome: Result<T, Denied>) -> bool {
-    matches!(outcome, Err(Denied::NotYours { .. }))
+fn is_not_yours<T>(outcome: Result<T, CuratorError>) -> bool {
+    matches!(outcome, Err(CuratorError::NotYours { .. }))
 }

@@ -1,7 +1,7 @@
 //! Whose sessions are, where several analysts and threads ask at once.
 
-use counterpoint_curator::question::Of;
-use counterpoint_curator::table_session::{Owner, Summed};
+use counterpoint_curator::question::AggregateKind;
+use counterpoint_curator::table_session::{QuerySpec, SessionId};
 use counterpoint_curator::{Bearer, Reply};
 
 use super::{
@@ -14,11 +14,11 @@ use super::{
 fn sessions_of_two_analysts_are_interleaved() {
     let place = Place::new();
     let (curator, other) = (place.curator(), place.curator());
-    opened(&curator, &place.ann, "s", sparse(100.0, 3, NORTH - 5.0, Summed::default()));
-    opened(&other, &place.ben, "s", sparse(100.0, 3, NORTH + 5.0, Summed::default()));
+    opened(&curator, &place.ann, "s", sparse(100.0, 3, NORTH - 5.0, QuerySpec::default()));
+    opened(&other, &place.ben, "s", sparse(100.0, 3, NORTH + 5.0, QuerySpec::default()));
     opened(&curator, &place.ben, "t", sparse(100.0, 2, 0.0, pay()));
     for round in 0..3 {
-        let asking = asking("s", &format!("q{round}"), about(Of::Count, north()));
+        let asking = asking("s", &format!("q{round}"), about(AggregateKind::Count, north()));
         assert_near(&curator.ask_session(&place.ann, &asking).unwrap(), NORTH, 1.0);
         assert_eq!(*other.ask_session(&place.ben, &asking).unwrap().reply(), Reply::Below);
         // The same name and question: the same answer, from whichever process.
@@ -34,7 +34,7 @@ fn sessions_of_two_analysts_are_interleaved() {
     assert_eq!(told(&place.ann), [told_of("s", 3, true)]);
     assert_eq!(told(&place.ben), [told_of("s", 3, false), told_of("t", 0, false)]);
     // Not there for anyone else.
-    let asking = asking("t", "q", about(Of::Count, None));
+    let asking = asking("t", "q", about(AggregateKind::Count, None));
     assert!(is_not_yours(curator.ask_session(&place.ann, &asking)));
     assert!(is_not_yours(curator.session(&place.ann, "both", "t")));
     assert!(is_not_yours(curator.close_session(&place.ann, "both", "t")));
@@ -54,7 +54,7 @@ fn keys_are_their_analysts_own() {
     let mut seen = std::collections::BTreeSet::new();
     for analyst in names {
         for key in keys {
-            let owner = Owner { account: "account", analyst, key };
+            let owner = SessionId { account: "account", analyst, key };
             let made = owner.ledger_key().unwrap();
             assert!(made.starts_with("s-") && made.len() <= 128);
             assert!(seen.insert(made), "{analyst} {key}");
@@ -65,11 +65,11 @@ fn keys_are_their_analysts_own() {
         [("a/b", "c"), ("a", "b/c"), ("", "c"), ("a", ""), ("a", &long), (&long, "k"), ("a", "ü")]
     {
         assert!(
-            Owner { account: "account", analyst, key }.ledger_key().is_err(),
+            SessionId { account: "account", analyst, key }.ledger_key().is_err(),
             "{analyst} {key}"
         );
     }
-    assert!(Owner { account: "account", analyst: "a", key: &long[1..] }.ledger_key().is_ok());
+    assert!(SessionId { account: "account", analyst: "a", key: &long[1..] }.ledger_key().is_ok());
 }
 
 /// Four threads ask one session: exactly as many answers above as were declared.
@@ -77,14 +77,14 @@ fn keys_are_their_analysts_own() {
 fn many_ask_one_session_of_a_table_at_once() {
     let place = Place::new();
     let curator = place.curator();
-    opened(&curator, &place.ann, "s", sparse(10.0, 5, -1000.0, Summed::default()));
+    opened(&curator, &place.ann, "s", sparse(10.0, 5, -1000.0, QuerySpec::default()));
     let above: usize = std::thread::scope(|scope| {
         let thread = |thread: u64| {
             let (curator, place) = (&curator, &place);
             scope.spawn(move || {
                 let ask = |round: u64| {
                     let name = format!("{thread}-{round}");
-                    let asking = asking("s", &name, about(Of::Count, None));
+                    let asking = asking("s", &name, about(AggregateKind::Count, None));
                     curator.ask_session(&place.ann, &asking).is_ok()
                 };
                 (0..4).filter(|round| ask(*round)).count()

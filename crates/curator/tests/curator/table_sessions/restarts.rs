@@ -1,7 +1,7 @@
 //! What a new process goes on from.
 
-use counterpoint_curator::question::Of;
-use counterpoint_curator::table_session::Summed;
+use counterpoint_curator::question::AggregateKind;
+use counterpoint_curator::table_session::QuerySpec;
 use counterpoint_curator::{Curator, Reply};
 use counterpoint_testing::tries;
 use rusqlite::Connection;
@@ -34,14 +34,14 @@ fn forge(place: &Place, key: &str, threshold: i64) {
 #[test]
 fn a_new_process_goes_on_from_the_same_threshold() {
     let place = Place::new();
-    let declared = || sparse(0.001, 1_000_000, NORTH, Summed::default());
+    let declared = || sparse(0.001, 1_000_000, NORTH, QuerySpec::default());
     opened(&place.curator(), &place.ann, "s", declared());
     let drawn = threshold(&place.curator(), "s");
     for round in 0..tries(40, 0.25) as u64 {
         let curator = place.curator();
         let again = opened(&curator, &place.ann, "s", declared());
         assert_eq!((again.charge, again.answered), (None, round));
-        let asking = asking("s", &format!("q{round}"), about(Of::Count, north()));
+        let asking = asking("s", &format!("q{round}"), about(AggregateKind::Count, north()));
         curator.ask_session(&place.ann, &asking).unwrap();
         assert_eq!(threshold(&curator, "s"), drawn, "{round}");
         assert_eq!(curator.session(&place.ann, "both", "s").unwrap().answered, round + 1);
@@ -54,14 +54,14 @@ fn a_new_process_goes_on_from_the_same_threshold() {
 #[test]
 fn every_answer_is_from_the_stored_threshold() {
     let place = Place::new();
-    let declared = || sparse(0.01, 40, NORTH, Summed::default());
+    let declared = || sparse(0.01, 40, NORTH, QuerySpec::default());
     for (key, far) in [("above", 1_000_000_000), ("below", -1_000_000_000)] {
         opened(&place.curator(), &place.ann, key, declared());
         forge(&place, key, far);
         for round in 0..tries(40, 0.5) {
             let curator = place.curator();
             opened(&curator, &place.ann, key, declared());
-            let asking = asking(key, &format!("q{round}"), about(Of::Count, north()));
+            let asking = asking(key, &format!("q{round}"), about(AggregateKind::Count, north()));
             let shown = curator.ask_session(&place.ann, &asking).unwrap();
             assert_eq!(*shown.reply() == Reply::Below, far > 0, "{key}, {round}");
         }

@@ -2,29 +2,29 @@
 
 use counterpoint_wire::ledger::{self as wire, Cost, Openings, Rule};
 
-use super::{Books, Impossible, OWNERS, once};
+use super::{Books, OWNERS, ReplayError, check_once};
 use crate::rules::error::{LedgerError, Result};
 use crate::rules::rows::{self, Account, Balance, Share, Slot};
 use crate::rules::{debit, filter, name, quota, recut, slots, transfer};
 
 impl Books {
-    /// Closes an account, or a data set whose accounts are closed.
-    pub(super) fn close(&mut self, sequence: u64, account: &str) -> Result<(), Impossible> {
+    /// Closes an account, or a data set after its accounts.
+    pub(super) fn close(&mut self, sequence: u64, account: &str) -> Result<(), ReplayError> {
         let is_dataset = self.accounts.get(account).is_some_and(|found| found.parent.is_none());
         if is_dataset {
-            self.has_owners()?;
+            self.check_owner_events()?;
             let is_open = |one: &Account| one.closed.is_none() && one.name != account;
             if self.accounts.values().any(|one| is_open(one) && self.dataset_of(one) == account) {
                 return Err("an account of the data set is open".into());
             }
         }
         let found = self.accounts.get_mut(account).ok_or("its account was not there")?;
-        once(found.closed.replace(sequence), "it was closed before")
+        check_once(found.closed.replace(sequence), "it was closed before")
     }
 
-    /// The data set that an account is under, however deep.
+    /// The data set that an account is under, at any depth.
     fn dataset_of<'a>(&'a self, mut account: &'a Account) -> &'a str {
-        // Parents were opened before.
+        // A parent was opened before its children, so this ends.
         while let Some(parent) = account.parent.as_ref().and_then(|name| self.accounts.get(name)) {
             account = parent;
         }
@@ -38,19 +38,19 @@ impl Books {
         dataset: &str,
         rule: &Rule,
         charge: &Cost,
-    ) -> Result<(), Impossible> {
+    ) -> Result<(), ReplayError> {
         let parent = self.accounts.get(dataset).filter(|found| found.parent.is_none());
         let parent = parent.ok_or("its data set was not there")?;
-        debit::is_open(parent)?;
+        debit::check_open(parent)?;
         let (relation, adjacency) = (parent.relation, parent.relation.adjacency());
         let wrong = match rule {
-            Rule::Plan(plan) if !slots::is_of(plan, self.format) => Ok(true),
-            Rule::Plan(plan) => slots::understated(plan, relation),
-            Rule::Filter(filter) => filter::overstated(filter, adjacency),
+            Rule::Plan(plan) if !slots::has_format(plan, self.format) => Ok(true),
+            Rule::Plan(plan) => slots::is_understated(plan, relation),
+            Rule::Filter(filter) => filter::is_overstated(filter, adjacency),
             _ => Ok(true),
         };
         if wrong? {
-            return Err("its rule promises what it does not keep".into());
+            return Err("its rule costs more than it promises".into());
         }
         let (due, balance) = debit::open(parent, rule)?;
         if due != *charge {
@@ -71,16 +71,16 @@ impl Books {
         (within, name, part): (&str, &str, Option<&str>),
         rule: &Rule,
         charge: &Cost,
-    ) -> Result<(), Impossible> {
+    ) -> Result<(), ReplayError> {
         let parent = self.account(within)?.clone();
-        slots::unshared(&parent)?;
+        slots::check_without_quotas(&parent)?;
         let filter = slots::stored(&parent, rule)?;
-        let Rule::Filter(record) = rule else { return Err("its rule is none".into()) };
-        if filter::overstated(record, parent.relation.adjacency())? {
-            return Err("its rule promises what it does not keep".into());
+        let Rule::Filter(record) = rule else { return Err("its rule is not a filter".into()) };
+        if filter::is_overstated(record, parent.relation.adjacency())? {
+            return Err("its rule costs more than it promises".into());
         }
         let slot = self.slot(within, name)?;
-        slots::holds(&parent, slot, &filter)?;
+        slots::check_promise_covered(&parent, slot, &filter)?;
         if slot.release.part() != part {
             return Err("it is about another part of the data than its slot".into());
         }
@@ -88,7 +88,7 @@ impl Books {
         if debit.charge != *charge {
             return Err("the charge is not one opening".into());
         }
-        let opened = parent.within(slot, account, sequence, rule.clone());
+        let opened = parent.new_in_slot(slot, account, sequence, rule.clone());
         slot.used = debit.used.unwrap_or(slot.total);
         self.account(within)?.balance = debit.account;
         self.add(opened)
@@ -99,15 +99,15 @@ impl Books {
         account: &str,
         openings: &[Openings],
         into: &[wire::Slot],
-    ) -> Result<(), Impossible> {
+    ) -> Result<(), ReplayError> {
         recut::check(account, openings)?;
         let found = self.account(account)?.clone();
-        debit::is_open(&found)?;
-        slots::unshared(&found)?;
+        debit::check_open(&found)?;
+        slots::check_without_quotas(&found)?;
         let slot = |one: &Openings| Ok((self.slot(account, &one.slot)?.clone(), one.count));
         let given: Vec<(Slot, u64)> =
-            openings.iter().map(slot).collect::<Result<_, Impossible>>()?;
-        recut::dominate(&found, &given, into)?;
+            openings.iter().map(slot).collect::<Result<_, ReplayError>>()?;
+        recut::check_domination(&found, &given, into)?;
         let (used, balance) = recut::recut(&found, &given, into)?;
         for ((slot, _), used) in given.iter().zip(used) {
             self.slot(account, &slot.name)?.used = used;
@@ -122,23 +122,23 @@ impl Books {
         account: &str,
         analyst: &str,
         capacity: &Cost,
-    ) -> Result<(), Impossible> {
-        name::word("analyst", analyst)?;
+    ) -> Result<(), ReplayError> {
+        name::check_word("analyst", analyst)?;
         let format = self.format;
         let found = self.account(account)?;
-        debit::is_open(found)?;
+        debit::check_open(found)?;
         if format < OWNERS && found.quotas == 0 && found.balance.charges > 0 {
             return Err("releases were made without a quota".into());
         }
         found.quotas += 1;
         let unspent = Balance::new(found.balance.capacity.clone());
         let (place, analyst) = ((account.to_owned(), analyst.to_owned()), analyst.to_owned());
-        let spent = self.unstored.unshared.remove(&place).unwrap_or(unspent);
+        let spent = self.unstored.spent_without_quota.remove(&place).unwrap_or(unspent);
         let balance = Balance { capacity: capacity.clone(), ..spent };
-        if !balance.holds() {
-            return Err("more is spent than the quota has".into());
+        if !balance.is_within_capacity() {
+            return Err("more is spent than the quota allows".into());
         }
-        once(self.shares.insert(place, Share { analyst, balance }), "the analyst had a quota")
+        check_once(self.shares.insert(place, Share { analyst, balance }), "the analyst had a quota")
     }
 
     pub(super) fn change_quota(
@@ -146,13 +146,13 @@ impl Books {
         account: &str,
         analyst: &str,
         capacity: &Cost,
-    ) -> Result<(), Impossible> {
-        self.has_owners()?;
-        debit::is_open(self.account(account)?)?;
+    ) -> Result<(), ReplayError> {
+        self.check_owner_events()?;
+        debit::check_open(self.account(account)?)?;
         let share = self.shares.get_mut(&(account.to_owned(), analyst.to_owned()));
         let share = share.ok_or("the analyst had no quota")?;
         let changed = quota::changed_share(share, capacity);
-        *share = changed.ok_or("more is spent than the quota has")?;
+        *share = changed.ok_or("more is spent than the quota allows")?;
         Ok(())
     }
 
@@ -161,9 +161,9 @@ impl Books {
         (from, to): (&str, &str),
         key: &str,
         amount: &Cost,
-    ) -> Result<(), Impossible> {
-        self.has_owners()?;
-        name::word("key", key)?;
+    ) -> Result<(), ReplayError> {
+        self.check_owner_events()?;
+        name::check_word("key", key)?;
         let [gives, gets] = [self.account(from)?.clone(), self.account(to)?.clone()];
         let dataset = gives.parent.as_ref().and_then(|parent| self.accounts.get(parent));
         let dataset = dataset.filter(|found| found.parent.is_none());
@@ -172,11 +172,11 @@ impl Books {
         self.account(from)?.balance = less;
         self.account(to)?.balance = more;
         let place = (from.to_owned(), key.to_owned());
-        once(self.unstored.moves.replace(place), "the key was moved before")
+        check_once(self.unstored.moves.replace(place), "the key was moved before")
     }
 
-    pub(super) fn add(&mut self, account: Account) -> Result<(), Impossible> {
-        name::word("account", &account.name)?;
+    pub(super) fn add(&mut self, account: Account) -> Result<(), ReplayError> {
+        name::check_word("account", &account.name)?;
         match self.accounts.insert(account.name.clone(), account) {
             None => Ok(()),
             Some(other) => Err(format!("{:?} was there already", other.name).into()),
@@ -188,27 +188,27 @@ impl Books {
         account: &str,
         slots: Vec<Slot>,
         format: u64,
-    ) -> Result<(), Impossible> {
+    ) -> Result<(), ReplayError> {
         for slot in slots {
-            name::words("slot", &slot.name)?;
+            name::check_words("slot", &slot.name)?;
             let part = slot.release.part();
-            part.map_or(Ok(()), |part| name::words("partition", part))?;
-            slot.release.opening_in(format).map_err(LedgerError::from)?;
+            part.map_or(Ok(()), |part| name::check_words("partition", part))?;
+            slot.release.opening_queries(format).map_err(LedgerError::from)?;
             if slot.release.count().map_err(LedgerError::from)? != slot.total {
                 return Err("a slot opens more often than was declared".into());
             }
             let place = (account.to_owned(), slot.name.clone());
-            once(self.slots.insert(place, slot), "two slots have one name")?;
+            check_once(self.slots.insert(place, slot), "two slots have one name")?;
         }
         Ok(())
     }
 
-    pub(super) fn slot(&mut self, account: &str, name: &str) -> Result<&mut Slot, Impossible> {
+    pub(super) fn slot(&mut self, account: &str, name: &str) -> Result<&mut Slot, ReplayError> {
         let place = (account.to_owned(), name.to_owned());
         self.slots.get_mut(&place).ok_or_else(|| "its slot was not there".into())
     }
 
-    pub(super) fn account(&mut self, name: &str) -> Result<&mut Account, Impossible> {
+    pub(super) fn account(&mut self, name: &str) -> Result<&mut Account, ReplayError> {
         let found = self.accounts.get_mut(name).filter(|found| found.parent.is_some());
         found.ok_or_else(|| "its account was not there".into())
     }

@@ -1,4 +1,4 @@
-//! The balances, derived from the history once more.
+//! Replay: all balances, derived from the history again.
 
 mod accounts;
 mod releases;
@@ -7,49 +7,52 @@ mod sessions;
 use std::collections::{BTreeMap, BTreeSet};
 
 use counterpoint::Relation;
-use counterpoint_wire::ledger::{Cost, Event, NotCanonical, Rule};
+use counterpoint_wire::ledger::{CanonicalError, Cost, Event, Rule};
 
 use crate::rules::chain::Hash;
 use crate::rules::error::{LedgerError, Result};
 use crate::rules::filter;
 use crate::rules::limits::{FORMAT, OLDEST_FORMAT};
-use crate::rules::name::Place;
+use crate::rules::name::AccountKey;
 use crate::rules::request::Request;
 use crate::rules::rows::{Account, Balance, Share, Slot};
-pub(super) use releases::Kept;
-pub(super) use sessions::{KeptAnswer, KeptSession, Sessions};
+pub(super) use releases::ReleaseRecord;
+pub(super) use sessions::{AnswerRecord, SessionRecord, Sessions};
 
-/// Everything that follows from a history.
+/// The books: all state that follows from a history.
 #[derive(Debug, Default)]
 pub(super) struct Books {
     pub(super) accounts: BTreeMap<String, Account>,
-    /// By account and slot.
+    /// The slots, by account and name.
     pub(super) slots: BTreeMap<(String, String), Slot>,
-    /// By account and analyst.
+    /// The quotas, by account and analyst.
     pub(super) shares: BTreeMap<(String, String), Share>,
-    pub(super) unstored: Unstored,
-    /// By account and key.
-    pub(super) releases: BTreeMap<Place, Kept>,
-    /// By account, analyst (empty where nobody is named) and the key's digest: the release's key, and the entry.
+    pub(super) unstored: UnstoredState,
+    /// The releases, by account and key.
+    pub(super) releases: BTreeMap<AccountKey, ReleaseRecord>,
+    /// The release's key and the entry, by account, analyst (empty where none is named) and the digest of the analyst's
+    /// own key.
     pub(super) aliases: BTreeMap<(String, String, Hash), (String, u64)>,
     pub(super) sessions: Sessions,
-    /// The version of the format so far.
+    /// The version of the format at the last entry.
     pub(super) format: u64,
-    /// The entry that these books begin after, from which only what was not over is known; 0 if all of it is.
+    /// The entry that these books begin after; 0 for complete books. Releases and sessions that had ended by then are
+    /// missing.
     pub(super) after: u64,
-    /// Keys that are not known from there on, and were named: they must have been reserved before.
-    pub(super) earlier: Vec<Place>,
-    /// What was already priced: prices depend on the account's rule and the description alone.
-    prices: BTreeMap<Place, Cost>,
+    /// Keys that aliases stand for and that these books lack. They must have been reserved before the books begin.
+    pub(super) earlier: Vec<AccountKey>,
+    /// The charges computed so far, by account and description. A charge depends on the account's rule and the
+    /// description alone.
+    prices: BTreeMap<AccountKey, Cost>,
 }
 
-/// What follows from the history alone: no table has it.
+/// State that follows from the history and that no table holds.
 #[derive(Debug, Default)]
-pub(super) struct Unstored {
-    /// What analysts spent without a share, by account and analyst.
-    pub(super) unshared: BTreeMap<Place, Balance>,
-    /// The moves of budget, by the account that gave and key.
-    pub(super) moves: BTreeSet<Place>,
+pub(super) struct UnstoredState {
+    /// The amounts that analysts spent without a quota, by account and analyst.
+    pub(super) spent_without_quota: BTreeMap<AccountKey, Balance>,
+    /// The transfers of budget, by giving account and key.
+    pub(super) moves: BTreeSet<AccountKey>,
 }
 
 /// The first version of the format that has aliases.
@@ -58,40 +61,40 @@ pub(super) const ALIASES: u64 = 3;
 /// The first version of the format in which a ledger has an identity.
 const IDENTITY: u64 = 4;
 
-/// The first version of the format in which owners close data sets, change quotas, move budget and bring mechanisms.
+/// The first version of the format in which owners close data sets, change quotas, move budget and provide mechanisms.
 const OWNERS: u64 = 4;
 
-/// Why an event of a history could not have happened.
+/// The reason why an event of a history could not have happened.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Impossible {
-    /// It does not follow from what came before, or is no event.
+pub(super) enum ReplayError {
+    /// The event does not follow from the earlier ones, or is not legal.
     #[error("{0}")]
     Unfounded(String),
-    /// A rule does not allow it.
+    /// A rule forbids the event.
     #[error(transparent)]
     Forbidden(#[from] LedgerError),
 }
 
-impl From<&str> for Impossible {
+impl From<&str> for ReplayError {
     fn from(problem: &str) -> Self {
         Self::Unfounded(problem.to_owned())
     }
 }
 
-impl From<String> for Impossible {
+impl From<String> for ReplayError {
     fn from(problem: String) -> Self {
         Self::Unfounded(problem)
     }
 }
 
-impl From<NotCanonical> for Impossible {
-    fn from(error: NotCanonical) -> Self {
+impl From<CanonicalError> for ReplayError {
+    fn from(error: CanonicalError) -> Self {
         Self::Unfounded(error.problem)
     }
 }
 
-/// Whether what happens once had not happened before.
-fn once<T>(before: Option<T>, problem: &str) -> Result<(), Impossible> {
+/// Refuses an event that may happen once and had happened before.
+fn check_once<T>(before: Option<T>, problem: &str) -> Result<(), ReplayError> {
     before.map_or(Ok(()), |_| Err(problem.into()))
 }
 
@@ -101,25 +104,29 @@ impl Books {
         Self { after, format, ..Self::default() }
     }
 
-    /// One event later.
-    pub(super) fn apply(&mut self, sequence: u64, event: &Event) -> Result<(), Impossible> {
+    /// Applies one event.
+    pub(super) fn apply(&mut self, sequence: u64, event: &Event) -> Result<(), ReplayError> {
         match event {
             Event::Init { format, identity, .. } => {
                 if sequence != 1 || !(OLDEST_FORMAT..=FORMAT).contains(format) {
-                    return Err("a ledger begins here".into());
+                    return Err("an init event is not the first, or its format is unknown".into());
                 }
                 self.begin(*format, identity.as_deref())
             }
             _ if sequence == 1 => Err("the history does not begin with init".into()),
             Event::Upgrade { format, identity, .. } => {
                 if !(self.format + 1..=FORMAT).contains(format) {
-                    return Err(format!("the format goes from {} to {format}", self.format).into());
+                    let found = self.format;
+                    let problem = format!(
+                        "the format changes from {found} to {format}; legal: a later known format"
+                    );
+                    return Err(problem.into());
                 }
                 self.begin(*format, identity.as_deref())
             }
             Event::Dataset { name, adjacency, records, filter, .. } => {
-                if filter::overstated(filter, *adjacency)? {
-                    return Err("there is more to spend than is promised".into());
+                if filter::is_overstated(filter, *adjacency)? {
+                    return Err("the filter's capacity exceeds its promise".into());
                 }
                 let relation = Relation::new(*adjacency, *records);
                 let relation = relation.map_err(|error| error.to_string())?;
@@ -153,13 +160,14 @@ impl Books {
                 charge,
                 ..
             } => {
-                own.as_ref().map_or(Ok(()), |_| self.has_owners())?;
-                let digest = |text: &String| Hash::read(text).ok_or("its question has no digest");
+                own.as_ref().map_or(Ok(()), |_| self.check_owner_events())?;
+                let digest =
+                    |text: &String| Hash::read(text).ok_or("its question's digest is not a hash");
                 let request = Request {
                     analyst: analyst.as_deref(),
                     session: *session,
                     question: question.as_ref().map(digest).transpose()?,
-                    own: own.as_deref(),
+                    owner_mechanism: own.as_deref(),
                     ..Request::new(account, key, release)
                 };
                 self.reserve(sequence, &request, charge)
@@ -170,7 +178,7 @@ impl Books {
             Event::Commit { account, key, sha256, length, .. } => {
                 let committed = &mut self.kept(account, key, false)?.committed;
                 let response = (sequence, sha256.clone(), *length);
-                once(committed.replace(response), "the key was committed before")
+                check_once(committed.replace(response), "the key was committed before")
             }
             Event::Begin { account, key, .. }
             | Event::Answer { account, key, .. }
@@ -179,27 +187,28 @@ impl Books {
                 self.sessions.apply(sequence, (account, key), event)
             }
             Event::Close { account, .. } => self.close(sequence, account),
-            _ => Err("the event is of no known kind".into()),
+            _ => Err("the event's kind is unknown".into()),
         }
     }
 
-    /// Whether the format has what owners do.
-    fn has_owners(&self) -> Result<(), Impossible> {
+    /// Refuses the events of owners in formats that do not have them.
+    fn check_owner_events(&self) -> Result<(), ReplayError> {
         if self.format >= OWNERS {
             return Ok(());
         }
-        Err("the format has no such event yet".into())
+        Err("this version of the format has no such event".into())
     }
 
-    /// A format from here on, with the identity that ledgers have from 4 on.
-    fn begin(&mut self, format: u64, identity: Option<&str>) -> Result<(), Impossible> {
+    /// Begins a format, with the ledger's identity in the formats that have one.
+    fn begin(&mut self, format: u64, identity: Option<&str>) -> Result<(), ReplayError> {
         self.format = format;
-        // Prices are those of the format that they were charged in.
+        // Charges follow the format in which they were made.
         self.prices.clear();
         match identity.map(Hash::read) {
             Some(Some(_)) if format >= IDENTITY => Ok(()),
             None if format < IDENTITY => Ok(()),
-            _ => Err("the ledger's identity is none".into()),
+            _ => Err("the ledger's identity is missing, not a hash, or not allowed in this format"
+                .into()),
         }
     }
 }

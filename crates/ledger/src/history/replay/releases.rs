@@ -1,22 +1,22 @@
-//! Releases and the keys they go by.
+//! Releases and their keys.
 
-use counterpoint_wire::ledger::{Asked, Cost};
+use counterpoint_wire::ledger::{Cost, ReleaseRequest};
 
-use super::{ALIASES, Books, Impossible, once};
+use super::{ALIASES, Books, ReplayError, check_once};
 use crate::rules::chain::Hash;
 use crate::rules::debit;
-use crate::rules::name::{self, Place};
+use crate::rules::name::{self, AccountKey};
 use crate::rules::request::{Request, digest};
 use crate::rules::rows::Balance;
 
-/// What became of a key.
+/// A key with its reservation and its response, as they follow from the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::history) struct Kept {
+pub(in crate::history) struct ReleaseRecord {
     pub(in crate::history) analyst: Option<String>,
     pub(in crate::history) session: bool,
     pub(in crate::history) request: Hash,
     pub(in crate::history) reserved: u64,
-    /// The entry, and the response's digest and length.
+    /// The entry of the response, and the response's digest and length.
     pub(in crate::history) committed: Option<(u64, String, u64)>,
 }
 
@@ -26,10 +26,10 @@ impl Books {
         sequence: u64,
         request: &Request<'_>,
         charge: &Cost,
-    ) -> Result<(), Impossible> {
-        name::word("key", request.key)?;
-        name::optional_word("analyst", request.analyst)?;
-        name::optional_word("mechanism", request.own)?;
+    ) -> Result<(), ReplayError> {
+        name::check_word("key", request.key)?;
+        name::check_optional_word("analyst", request.analyst)?;
+        name::check_optional_word("mechanism", request.owner_mechanism)?;
         let due = self.price(request)?;
         if due != *charge {
             return Err("the charge is not what the release costs".into());
@@ -47,8 +47,9 @@ impl Books {
         let debit = debit::reserve(account, slot, share, request.asked, due)?;
         if let (Some(place), None) = (&share_place, &debit.share) {
             let none = Balance::new(account.balance.capacity.clone());
-            let before = self.unstored.unshared.get(place).unwrap_or(&none).plus(&debit.charge);
-            self.unstored.unshared.insert(place.clone(), before);
+            let before =
+                self.unstored.spent_without_quota.get(place).unwrap_or(&none).plus(&debit.charge);
+            self.unstored.spent_without_quota.insert(place.clone(), before);
         }
         self.account(&name)?.balance = debit.account;
         if let (Some(place), Some(used)) = (slot_place, debit.used)
@@ -62,17 +63,17 @@ impl Books {
             share.balance = balance;
         }
         let place = (name, request.key.to_owned());
-        let kept = Kept {
+        let kept = ReleaseRecord {
             analyst: request.analyst.map(str::to_owned),
             session: request.session,
             request: digest(request),
             reserved: sequence,
             committed: None,
         };
-        once(self.releases.insert(place, kept), "the key was reserved before")
+        check_once(self.releases.insert(place, kept), "the key was reserved before")
     }
 
-    fn price(&mut self, request: &Request<'_>) -> Result<Cost, Impossible> {
+    fn price(&mut self, request: &Request<'_>) -> Result<Cost, ReplayError> {
         let asked = request.asked.text().map_err(|error| error.to_string())?;
         let known = (request.account.to_owned(), asked);
         if let Some(price) = self.prices.get(&known) {
@@ -80,7 +81,7 @@ impl Books {
         }
         let (account, format) = (self.account(request.account)?.clone(), self.format);
         let slot = match request.asked {
-            Asked::Slot { name, .. } => Some(&*self.slot(request.account, name)?),
+            ReleaseRequest::Slot { name, .. } => Some(&*self.slot(request.account, name)?),
             _ => None,
         };
         let price = debit::price(&account, slot, request.asked, format)?;
@@ -93,43 +94,46 @@ impl Books {
         sequence: u64,
         (account, analyst, alias): (&str, Option<&str>, &str),
         key: &str,
-    ) -> Result<(), Impossible> {
+    ) -> Result<(), ReplayError> {
         if self.format < ALIASES {
-            return Err("the format has no aliases yet".into());
+            return Err("this version of the format has no aliases".into());
         }
-        name::optional_word("analyst", analyst)?;
+        name::check_optional_word("analyst", analyst)?;
         let place = (account.to_owned(), key.to_owned());
         match self.releases.contains_key(&place) {
             true => {}
             false if self.after > 0 => self.earlier.push(place),
             false => return Err("the key was not reserved in this account".into()),
         }
-        let alias = Hash::read(alias).ok_or("the alias is no digest")?;
+        let alias = Hash::read(alias).ok_or("the alias is not a hash")?;
         let place = (account.to_owned(), analyst.unwrap_or_default().to_owned(), alias);
-        once(self.aliases.insert(place, (key.to_owned(), sequence)), "the alias was given before")
+        check_once(
+            self.aliases.insert(place, (key.to_owned(), sequence)),
+            "the alias was given before",
+        )
     }
 
-    /// A key that was reserved, for a session or for a single release.
+    /// Finds a key that was reserved, for a session or for a single release.
     pub(super) fn kept(
         &mut self,
         account: &str,
         key: &str,
         session: bool,
-    ) -> Result<&mut Kept, Impossible> {
+    ) -> Result<&mut ReleaseRecord, ReplayError> {
         let kept = self.releases.get_mut(&(account.to_owned(), key.to_owned()));
         let kept = kept.ok_or("the key was not reserved in this account")?;
         if kept.session == session {
             return Ok(kept);
         }
-        Err("the key is a session's, or a single release's, and not used as one".into())
+        Err("the key of a session was used for a single release, or the reverse".into())
     }
 }
 
-/// Where a request's account, slot and share are kept.
-fn places(request: &Request<'_>) -> (String, Option<Place>, Option<Place>) {
+/// The names of a request's account, slot and quota in the books.
+fn places(request: &Request<'_>) -> (String, Option<AccountKey>, Option<AccountKey>) {
     let account = request.account.to_owned();
     let slot = match request.asked {
-        Asked::Slot { name, .. } => Some((account.clone(), name.clone())),
+        ReleaseRequest::Slot { name, .. } => Some((account.clone(), name.clone())),
         _ => None,
     };
     let share = request.analyst.map(|analyst| (account.clone(), analyst.to_owned()));

@@ -1,31 +1,31 @@
-//! Sessions, derived from the history once more.
+//! Sessions, derived from the history again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use counterpoint_wire::ledger::Event;
 
-use super::{Impossible, once};
+use super::{ReplayError, check_once};
 use crate::rules::chain::Hash;
-use crate::rules::name::{self, Place};
+use crate::rules::name::{self, AccountKey};
 
 /// All sessions that follow from a history.
 #[derive(Debug, Default)]
 pub(in crate::history) struct Sessions {
-    /// By account and key.
-    pub(in crate::history) sessions: BTreeMap<Place, KeptSession>,
-    /// By the entry that stored them.
-    pub(in crate::history) answers: BTreeMap<u64, KeptAnswer>,
-    /// The names of all questions, by account and key.
-    asks: BTreeSet<(Place, String)>,
+    /// The sessions, by account and key.
+    pub(in crate::history) sessions: BTreeMap<AccountKey, SessionRecord>,
+    /// The answers, by the entry that stored them.
+    pub(in crate::history) answers: BTreeMap<u64, AnswerRecord>,
+    /// The names of all answered questions, with the session's account and key.
+    asks: BTreeSet<(AccountKey, String)>,
 }
 
-/// What became of a session.
+/// A session as it follows from the history.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::history) struct KeptSession {
+pub(in crate::history) struct SessionRecord {
     pub(in crate::history) begun: u64,
     /// The declaration's digest.
     pub(in crate::history) declaration: String,
-    /// The state's digest, as long as the session is not over.
+    /// The digest of the private state; `None` once the session has ended.
     pub(in crate::history) state: Option<String>,
     pub(in crate::history) answered: u64,
     pub(in crate::history) ended: Option<u64>,
@@ -33,8 +33,8 @@ pub(in crate::history) struct KeptSession {
 
 /// An answer, with the response's digest and length.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::history) struct KeptAnswer {
-    pub(in crate::history) place: Place,
+pub(in crate::history) struct AnswerRecord {
+    pub(in crate::history) place: AccountKey,
     pub(in crate::history) number: u64,
     pub(in crate::history) ask: String,
     pub(in crate::history) question: String,
@@ -42,28 +42,28 @@ pub(in crate::history) struct KeptAnswer {
 }
 
 impl Sessions {
-    /// Those that were not over at some entry, with the questions that they had answered.
+    /// The sessions that had not ended at some entry, with the questions that they had answered.
     pub(in crate::history) fn resumed(
-        sessions: BTreeMap<Place, KeptSession>,
-        asks: BTreeSet<(Place, String)>,
+        sessions: BTreeMap<AccountKey, SessionRecord>,
+        asks: BTreeSet<(AccountKey, String)>,
     ) -> Self {
         Self { sessions, answers: BTreeMap::new(), asks }
     }
 
-    /// One event later, about a key that was reserved for a session.
+    /// Applies one event about a key that was reserved for a session.
     pub(in crate::history) fn apply(
         &mut self,
         sequence: u64,
         (account, key): (&str, &str),
         event: &Event,
-    ) -> Result<(), Impossible> {
+    ) -> Result<(), ReplayError> {
         let place = (account.to_owned(), key.to_owned());
         match event {
             Event::Begin { declaration, state, .. } => {
                 let (declaration, state) = (declaration.clone(), Some(state.clone()));
                 let (begun, answered, ended) = (sequence, 0, None);
-                let kept = KeptSession { begun, declaration, state, answered, ended };
-                once(self.sessions.insert(place, kept), "the session was begun before")
+                let kept = SessionRecord { begun, declaration, state, answered, ended };
+                check_once(self.sessions.insert(place, kept), "the session was begun before")
             }
             Event::Answer { ask, number, question, sha256, length, state, .. } => {
                 let going = self.going(&place)?;
@@ -72,13 +72,13 @@ impl Sessions {
                 }
                 (going.answered, going.state) = (*number, state.clone());
                 going.ended = state.is_none().then_some(sequence);
-                name::word("ask", ask)?;
-                Hash::read(question).ok_or("the question's digest is none")?;
+                name::check_word("ask", ask)?;
+                Hash::read(question).ok_or("the question's digest is not a hash")?;
                 let asked = self.asks.replace((place.clone(), ask.clone()));
-                once(asked, "the question was answered before")?;
+                check_once(asked, "the question was answered before")?;
                 let (number, ask, question) = (*number, ask.clone(), question.clone());
                 let response = (sha256.clone(), *length);
-                let kept = KeptAnswer { place, number, ask, question, response };
+                let kept = AnswerRecord { place, number, ask, question, response };
                 self.answers.insert(sequence, kept);
                 Ok(())
             }
@@ -90,10 +90,10 @@ impl Sessions {
         }
     }
 
-    /// A session that has begun and is not over.
-    fn going(&mut self, place: &Place) -> Result<&mut KeptSession, Impossible> {
+    /// Finds a session that was begun and has not ended.
+    fn going(&mut self, place: &AccountKey) -> Result<&mut SessionRecord, ReplayError> {
         let kept = self.sessions.get_mut(place).ok_or("the session was not begun")?;
-        once(kept.ended, "the session was over")?;
+        check_once(kept.ended, "the session was over")?;
         Ok(kept)
     }
 }

@@ -1,4 +1,4 @@
-//! Everything recomputed, and compared.
+//! Verification: everything is derived from the history again and compared with the stored rows.
 
 mod sessions;
 
@@ -8,62 +8,64 @@ use std::fmt;
 use counterpoint_wire::ledger::Event;
 
 use super::checkpoint::Checkpoint;
-use super::replay::{ALIASES, Books, Impossible, Kept, Unstored};
+use super::replay::{ALIASES, Books, ReleaseRecord, ReplayError, UnstoredState};
 use crate::rules::chain::{Hash, Head};
 use crate::rules::error::{DatabaseError, LedgerError, Result, damaged};
-use crate::rules::name::Place;
+use crate::rules::name::AccountKey;
 use crate::rules::rows::{Account, Alias, Release};
 use crate::store::ledger::Ledger;
-use crate::store::tables::cells::Stored;
-use crate::store::tables::{Digested, Tables};
+use crate::store::tables::cells::EntryRow;
+use crate::store::tables::{DigestRow, Tables};
 
-/// What verification came to.
+/// The outcome of a verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verification {
-    /// The head that the history leads to.
+    /// The head that follows from the history.
     pub head: Head,
-    /// The head that was expected to be in it.
+    /// The head that was expected in the history.
     pub expected: Option<Head>,
-    /// The checkpoint's head, if it began at one.
+    /// The checkpoint's head, if the verification began at a checkpoint.
     pub after: Option<Head>,
-    /// Whether the file has digests in the place of private states.
+    /// True if the file has digests in the place of private states.
     pub lacks_secrets: bool,
-    /// The first thing found wrong; `None` if all is well.
+    /// The first problem; `None` if there is none.
     pub problem: Option<String>,
 }
 
-/// How many entries are read at a time.
+/// The number of entries that are read at a time.
 const PAGE: u64 = 1000;
 
 impl Ledger {
-    /// Derives everything from the history again and compares it with what is stored. With a
-    /// head that was kept elsewhere, entries up to that one are known to be those that were.
+    /// Derives everything from the history again and compares it with the stored rows. With an expected head that was
+    /// kept elsewhere, this also proves that the entries up to that head have not changed.
     ///
     /// # Errors
-    /// [`LedgerError`] if the ledger cannot be read at all; what is wrong *in* it is the
-    /// verification's problem.
+    /// [`LedgerError`] if the ledger cannot be read at all. A problem *in* the ledger is no error:
+    /// [`Verification::problem`] describes it.
     pub fn verify(&mut self, expected: Option<Head>) -> Result<Verification> {
-        Ok(self.look_through(None, expected, false)?.0)
+        Ok(self.verify_with(None, expected, false)?.0)
     }
 
-    /// The same from a checkpoint on, or from the first entry: with what to keep for the next time if all is well.
+    /// Verifies from a checkpoint on, or from the first entry. If there is no problem, returns a checkpoint for the
+    /// next time.
     ///
-    /// From a checkpoint on the schema, the checkpoint's own entry, all later entries, every balance, slot and quota, and
-    /// all releases, sessions, states, answers and aliases that later entries are about or that were not over are
-    /// verified, and how many there are. Entries before it, what was over by then, and the database's file are not read.
+    /// From a checkpoint on, these are verified: the schema; the checkpoint's own entry and all later entries; every
+    /// balance, slot and quota; all releases, sessions, states, answers and aliases that later entries are about or
+    /// that had not ended at the checkpoint; and the numbers of all of these rows. Not read are earlier entries,
+    /// releases and sessions that had ended, and the database's file as a whole.
     ///
     /// # Errors
-    /// As [`Ledger::verify`]; [`LedgerError::Checkpoint`] if the checkpoint cannot be read.
+    /// Those of [`Ledger::verify`], and [`LedgerError::Checkpoint`] if the checkpoint cannot be read.
     pub fn verify_from(
         &mut self,
         checkpoint: Option<&Checkpoint>,
         expected: Option<Head>,
     ) -> Result<(Verification, Option<Checkpoint>)> {
-        self.look_through(checkpoint, expected, true)
+        self.verify_with(checkpoint, expected, true)
     }
 
-    fn look_through(
+    fn verify_with(
         &mut self,
         checkpoint: Option<&Checkpoint>,
         expected: Option<Head>,
@@ -95,13 +97,13 @@ impl Ledger {
     }
 }
 
-/// What follows from the history alone. What is wrong is an error that says that the ledger is damaged.
+/// Verifies the ledger and returns the state that no table holds. A problem is an error: the ledger is damaged.
 fn verify(
     tables: &mut Tables<'_>,
     expected: Option<Head>,
     (from, mut books): (Option<&Checkpoint>, Books),
     head: &mut Head,
-) -> Result<Unstored> {
+) -> Result<UnstoredState> {
     if from.is_none()
         && let Some(problem) = tables.own_problem()?
     {
@@ -113,10 +115,12 @@ fn verify(
     }
     if expected.is_some_and(|known| known.sequence == 0 && known != Head::NONE) {
         let none = Head::NONE;
-        return Err(damaged(format_args!("every history begins at {none}, not as expected")));
+        return Err(damaged(format_args!(
+            "the expected head is not that of an empty history, {none}"
+        )));
     }
     if let Some(kept) = from {
-        go_on(tables, kept.head, expected)?;
+        check_checkpoint(tables, kept.head, expected)?;
         *head = kept.head;
     }
     history(tables, expected, head, &mut books)?;
@@ -134,7 +138,7 @@ fn verify(
     if version != books.format.cast_signed() {
         let format = books.format;
         return Err(damaged(format_args!(
-            "ledger_version is not {format}, which the history says"
+            "ledger_version is not {format}, the version of the history"
         )));
     }
     let due = std::mem::take(&mut books.sessions);
@@ -148,8 +152,8 @@ fn verify(
     Ok(unstored)
 }
 
-/// Whether the history still has the entry that a checkpoint was taken at.
-fn go_on(tables: &mut Tables<'_>, kept: Head, expected: Option<Head>) -> Result<()> {
+/// Checks that the history still has the entry of a checkpoint.
+fn check_checkpoint(tables: &mut Tables<'_>, kept: Head, expected: Option<Head>) -> Result<()> {
     let before = kept.sequence.checked_sub(1);
     let before = before.ok_or_else(|| damaged("the checkpoint is before the first entry"))?;
     let found = tables.entries(before, 1)?.into_iter().next();
@@ -175,7 +179,7 @@ fn go_on(tables: &mut Tables<'_>, kept: Head, expected: Option<Head>) -> Result<
     }
 }
 
-/// What analysts' own keys stand for, from an entry on before which there were so many.
+/// Compares aliases with the books: those given after an entry. There are `before` aliases that were given up to it.
 fn aliases(
     tables: &mut Tables<'_>,
     books: &mut Books,
@@ -210,7 +214,7 @@ fn aliases(
     Ok(())
 }
 
-/// The chain, and what follows from it.
+/// Checks the chain, and applies its entries to the books.
 fn history(
     tables: &mut Tables<'_>,
     expected: Option<Head>,
@@ -237,14 +241,14 @@ fn history(
     }
 }
 
-/// One entry: its place in the chain, and its event.
+/// Checks the place of one entry in the chain, and applies its event to the books.
 fn link(
     head: Head,
     next: Head,
-    entry: &Stored,
+    entry: &EntryRow,
     expected: Option<Head>,
     books: &mut Books,
-) -> Result<(), Impossible> {
+) -> Result<(), ReplayError> {
     if entry.sequence != next.sequence {
         return Err(format!("is missing; the next one is {}", entry.sequence).into());
     }
@@ -261,7 +265,7 @@ fn link(
     books.apply(next.sequence, &event)
 }
 
-/// Accounts, slots and quotas as they should be.
+/// Compares accounts, slots and quotas with the books.
 fn accounts(tables: &mut Tables<'_>, books: &Books) -> Result<()> {
     let unlike =
         |what: fmt::Arguments<'_>| damaged(format_args!("{what} is not what its history says"));
@@ -299,16 +303,17 @@ fn accounts(tables: &mut Tables<'_>, books: &Books) -> Result<()> {
     Ok(())
 }
 
-/// Keys and responses as they should be, from an entry on before which there were so many, and those that were not over.
+/// Compares releases with the books: those reserved after an entry, and those that had no response then. There are
+/// `before` releases that were reserved up to it.
 fn releases(
     tables: &mut Tables<'_>,
     mut books: Books,
     mut after: i64,
     before: usize,
 ) -> Result<()> {
-    let is_earlier = |kept: &Kept| kept.reserved <= books.after;
+    let is_earlier = |kept: &ReleaseRecord| kept.reserved <= books.after;
     let earlier = books.releases.iter().filter(|(_, kept)| is_earlier(kept));
-    let earlier: Vec<Place> = earlier.map(|(place, _)| place.clone()).collect();
+    let earlier: Vec<AccountKey> = earlier.map(|(place, _)| place.clone()).collect();
     let due = before + books.releases.len() - earlier.len();
     for (account, key) in earlier {
         if let Some(found) = tables.digested_release(&account, &key)? {
@@ -324,22 +329,22 @@ fn releases(
     if let Some((_, key)) = books.releases.keys().next() {
         return Err(damaged(format_args!("key {key:?} was reserved and is missing")));
     }
-    // What comes before every entry was on no page.
+    // A row whose number is before every entry is on no page, so the rows are counted.
     if tables.counts(["ledger_release"])? != [due] {
         return Err(damaged("there are more or fewer keys than were reserved"));
     }
     Ok(())
 }
 
-/// Compares a stored release with the books, and takes it off them.
-fn check(books: &mut Books, (release, response): Digested<Release>) -> Result<()> {
+/// Compares a stored release with the books, and takes it off the books.
+fn check(books: &mut Books, (release, response): DigestRow<Release>) -> Result<()> {
     let Release { key, account, analyst, session, request, reserved, committed, .. } = release;
     let kept = books.releases.remove(&(account, key.clone()));
     let kept = kept.ok_or_else(|| damaged(format_args!("key {key:?} was never reserved")))?;
     let both = committed.is_some() == response.is_some();
     let committed =
         response.map(|(hash, length)| (committed.unwrap_or_default(), hash.to_string(), length));
-    let stored = Kept { analyst, session, request, reserved, committed };
+    let stored = ReleaseRecord { analyst, session, request, reserved, committed };
     if kept != stored || !both {
         return Err(damaged(format_args!("key {key:?} is not what its history says")));
     }

@@ -1,17 +1,17 @@
-//! Sessions as they should be.
+//! Compares sessions with the books.
 
-use crate::history::replay::{KeptAnswer, KeptSession, Sessions};
+use crate::history::replay::{AnswerRecord, SessionRecord, Sessions};
 use crate::rules::chain::Hash;
 use crate::rules::error::{Result, damaged};
-use crate::rules::name::Place;
-use crate::rules::rows::Session;
+use crate::rules::name::AccountKey;
+use crate::rules::rows::SessionRow;
 use crate::store::tables::Tables;
 
-/// How many are read at a time.
+/// The number of sessions or answers that are read at a time.
 const PAGE: u64 = 100;
 
-/// Compares sessions, their states and their answers with what is due: from an entry on before which there were so many
-/// sessions and answers, and those that were not over.
+/// Compares sessions, their states and their answers with the books: those begun after an entry, and those that had not
+/// ended then. There are `sessions` sessions and `answers` answers up to that entry.
 pub(super) fn sessions(
     tables: &mut Tables<'_>,
     mut due: Sessions,
@@ -19,9 +19,9 @@ pub(super) fn sessions(
     [sessions, answers]: [usize; 2],
 ) -> Result<()> {
     let is_earlier =
-        |kept: &KeptSession| i64::try_from(kept.begun).is_ok_and(|begun| begun <= after);
+        |kept: &SessionRecord| i64::try_from(kept.begun).is_ok_and(|begun| begun <= after);
     let earlier = due.sessions.iter().filter(|(_, kept)| is_earlier(kept));
-    let earlier: Vec<Place> = earlier.map(|(place, _)| place.clone()).collect();
+    let earlier: Vec<AccountKey> = earlier.map(|(place, _)| place.clone()).collect();
     let going = due.sessions.values().filter(|kept| kept.ended.is_none()).count();
     let counts = tables.counts(["ledger_session", "ledger_answer"])?;
     let new = due.sessions.len() - earlier.len();
@@ -40,17 +40,17 @@ pub(super) fn sessions(
         after = i64::try_from(last.begun).unwrap_or(i64::MAX);
         page.into_iter().try_for_each(|session| check(tables, &mut due, session))?;
     }
-    // What is filed before all that is read was on no page.
+    // A row whose number is before every page that is read was on no page.
     if let Some((_, key)) = due.sessions.keys().next() {
         return Err(damaged(format_args!("session {key:?} was begun and is missing")));
     }
     self::answers(tables, due, from)
 }
 
-/// Compares a stored session with what is due, and takes it off that.
-fn check(tables: &mut Tables<'_>, due: &mut Sessions, session: Session) -> Result<()> {
+/// Compares a stored session with the books, and takes it off the books.
+fn check(tables: &mut Tables<'_>, due: &mut Sessions, session: SessionRow) -> Result<()> {
     let state = tables.state_digest(&session.account, &session.key)?;
-    let stored = KeptSession {
+    let stored = SessionRecord {
         begun: session.begun,
         declaration: Hash::of(&session.declaration).to_string(),
         state: state.map(|state| state.to_string()),
@@ -71,7 +71,7 @@ fn answers(tables: &mut Tables<'_>, mut due: Sessions, mut after: i64) -> Result
         after = i64::try_from(last.entry).unwrap_or(i64::MAX);
         for (answer, response) in page {
             let response = response.map(|(hash, length)| (hash.to_string(), length));
-            let stored = KeptAnswer {
+            let stored = AnswerRecord {
                 place: (answer.account, answer.key.clone()),
                 number: answer.number,
                 ask: answer.ask.clone(),
@@ -85,7 +85,7 @@ fn answers(tables: &mut Tables<'_>, mut due: Sessions, mut after: i64) -> Result
             }
         }
     }
-    let Some(KeptAnswer { ask, place: (_, key), .. }) = due.answers.values().next() else {
+    let Some(AnswerRecord { ask, place: (_, key), .. }) = due.answers.values().next() else {
         return Ok(());
     };
     Err(damaged(format_args!("answer {ask:?} of {key:?} is missing")))

@@ -1,15 +1,16 @@
-//! The tables, indexes, triggers and all else that a database has beside rows, compared with what this version makes.
+//! Compares a database's tables, indexes, triggers and other objects (everything but rows) with those that this version
+//! creates.
 
 use rusqlite::Connection;
 
 use super::{Cell, Database, DatabaseError, Dialect, schema, sqlite};
 
-/// What the tables of a ledger are made of in SQLite.
+/// Lists the schema of a SQLite database.
 const SQLITE: &str = "SELECT type, name, tbl_name, sql FROM sqlite_schema";
 
-/// The same in PostgreSQL, a line each: relations whose names begin as a ledger's do, in the schema that the ledger is in,
-/// and whatever belongs to its tables. (Names come out with their schema, which is taken off again; columns of views with their
-/// table up to PostgreSQL 15, and without it from 16 on.)
+/// Lists the schema of a ledger in PostgreSQL, a line for each object: the relations in the ledger's schema whose names
+/// begin with `ledger_`, and everything that belongs to its tables. (The schema's name is taken off the names. Columns
+/// of views are written with their table up to PostgreSQL 15, and without it from 16 on.)
 const POSTGRES: &str = "\
     WITH home AS (SELECT n.oid, quote_ident(n.nspname) || '.' AS prefix FROM pg_class c \
             JOIN pg_namespace n ON n.oid = c.relnamespace \
@@ -47,10 +48,10 @@ const POSTGRES: &str = "\
         WHERE starts_with(CAST(p.proname AS text), 'ledger' || '_')) \
     SELECT replace(line, h.prefix, '') FROM lines, home h";
 
-/// What this version makes in PostgreSQL, as [`POSTGRES`] tells it.
+/// The lines that [`POSTGRES`] gives for the schema that this version creates.
 const MADE_IN_POSTGRES: &str = include_str!("postgres/postgres.schema");
 
-/// The first difference between what a database has and what a ledger of a version has, in words.
+/// The first difference between a database's schema and that of a ledger of a version, in words.
 pub(crate) fn difference(
     database: &mut dyn Database,
     version: i64,
@@ -64,16 +65,18 @@ pub(crate) fn difference(
     let other = found.iter().find(|line| expected.binary_search(line).is_err());
     let shown = |line: &String| line.chars().take(300).collect::<String>();
     Ok(match (other, missing) {
-        (Some(other), _) => Some(format!("the schema has what no ledger has: {}", shown(other))),
+        (Some(other), _) => {
+            Some(format!("the schema has an object that no ledger has: {}", shown(other)))
+        }
         (None, Some(missing)) => Some(format!("the schema lacks: {}", shown(missing))),
         (None, None) if found.len() != expected.len() => {
-            Some("the schema has something twice".to_owned())
+            Some("the schema has an object twice".to_owned())
         }
         (None, None) => None,
     })
 }
 
-/// What a version makes in SQLite: it is made, in memory.
+/// The schema of a version in SQLite, found by creating it in memory.
 fn made_in_sqlite(version: i64) -> Result<Vec<String>, DatabaseError> {
     let wrong = |error: rusqlite::Error| DatabaseError::Unusable(error.to_string());
     let connection = Connection::open_in_memory().map_err(wrong)?;
@@ -84,7 +87,7 @@ fn made_in_sqlite(version: i64) -> Result<Vec<String>, DatabaseError> {
     Ok(sorted(made.iter().map(|row| line(row))))
 }
 
-/// What a version makes in PostgreSQL.
+/// The schema of a version in PostgreSQL.
 fn made_in_postgres(version: i64) -> Vec<String> {
     let is_there = |line: &&str| {
         !line.is_empty()

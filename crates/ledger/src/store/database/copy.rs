@@ -1,15 +1,15 @@
-//! A copy of a ledger's tables in a SQLite file, row by row.
+//! Copies a ledger's tables to a SQLite file, row by row.
 
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 use sha2::{Digest, Sha256};
 
 use super::{Access, Cell, Database, DatabaseError, Dialect, Row, WITHOUT_SECRETS, schema};
 
-/// How many rows are read at a time; some hold responses.
+/// The number of rows that are read at a time. Some hold responses.
 const PAGE: usize = 100;
 
-/// Copies all tables, in one snapshot, to a new file. Without secrets the file has digests in the place of private states,
-/// and says so.
+/// Copies all tables, in one snapshot, to a new file. Without `secrets`, the file has digests in the place of private
+/// states, and is marked as such.
 pub(super) fn tables(
     source: &mut dyn Database,
     file: &str,
@@ -20,7 +20,7 @@ pub(super) fn tables(
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut target = Connection::open_with_flags(file, flags).map_err(unusable)?;
-    // Rows come in any order: what they refer to may come later.
+    // A row may be copied before the rows that it refers to.
     target.execute_batch("PRAGMA foreign_keys = OFF").map_err(unusable)?;
     if !secrets {
         let marked = format!("PRAGMA application_id = {WITHOUT_SECRETS}");
@@ -49,12 +49,12 @@ fn version(source: &mut dyn Database) -> Result<i64, DatabaseError> {
     }
 }
 
-/// The table that a statement makes, if it makes one.
+/// The name of the table that a statement creates, if it creates one.
 fn table(statement: &str) -> Option<&str> {
     statement.strip_prefix("CREATE TABLE ")?.split_whitespace().next()
 }
 
-/// Copies one table. Both have its columns in the same order: that of the statement that made it.
+/// Copies one table. Source and target have its columns in the same order: that of the statement that created it.
 fn rows(
     source: &mut dyn Database,
     target: &Connection,
@@ -62,7 +62,7 @@ fn rows(
     unusable: impl Fn(rusqlite::Error) -> DatabaseError,
 ) -> Result<(), DatabaseError> {
     let is_withheld = name == "ledger_state" && !secrets;
-    // A server tells digests to roles that may not read the states themselves.
+    // A server offers digests to roles that may not read the states themselves.
     let has_digests = is_withheld && source.dialect() == Dialect::Postgres && version >= 4;
     let from = if has_digests { "ledger_state_digest" } else { name };
     let mut after = begin(source, name, from)?;
@@ -82,7 +82,7 @@ fn rows(
     }
 }
 
-/// Begins to read a table: the row of a file to go on after.
+/// Begins to read a table. For SQLite, returns the row number to continue after.
 fn begin(source: &mut dyn Database, name: &str, from: &str) -> Result<Option<i64>, DatabaseError> {
     if source.dialect() == Dialect::Sqlite {
         return Ok(Some(i64::MIN));

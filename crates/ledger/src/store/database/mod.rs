@@ -1,5 +1,5 @@
-//! The one small interface to a database. All statements are in `tables`, in SQL that
-//! both databases understand; what differs between the two is here.
+//! The databases: SQLite and PostgreSQL behind the trait [`Database`]. All statements are in `tables`, in SQL that both
+//! databases understand; the differences between the two are here.
 
 mod compare;
 mod copy;
@@ -9,7 +9,7 @@ mod sqlite;
 
 use std::str::FromStr;
 
-pub use self::postgres::{Postgres, Target, outside};
+pub use self::postgres::{Postgres, Target, outside_runtime};
 pub use self::sqlite::Sqlite;
 pub use crate::rules::error::{DatabaseError, Result};
 pub(crate) use compare::difference;
@@ -22,7 +22,7 @@ pub(crate) const WITHOUT_SECRETS: i64 = 0x6175_6474;
 /// A value in a row or a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cell {
-    /// Nothing.
+    /// SQL's NULL.
     Null,
     /// A whole number.
     Whole(i64),
@@ -38,22 +38,22 @@ pub type Row = Vec<Cell>;
 /// A statement and its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
-    /// With parameters `$1`, `$2`, ..., in the order in which they first appear.
+    /// The SQL, with parameters `$1`, `$2`, ... numbered in the order in which they first appear.
     pub sql: &'static str,
-    /// Their values.
+    /// The values of the parameters.
     pub parameters: Vec<Cell>,
 }
 
-/// What a transaction is for.
+/// The kind of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// One snapshot of everything.
+    /// The transaction reads one snapshot of the whole database.
     Read,
-    /// To change something.
+    /// The transaction writes.
     Write,
 }
 
-/// Whose SQL.
+/// The dialect of SQL that a database understands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// SQLite's.
@@ -62,39 +62,40 @@ pub enum Dialect {
     Postgres,
 }
 
-/// A connection to a database, or a handle on its file.
+/// One connection to a PostgreSQL server, or one handle on a SQLite file. It runs one transaction at a time.
 ///
-/// After an error in a transaction the handle stops: what the disk holds is then unknown, and
-/// only opening it anew finds out.
+/// After an error within a transaction the handle stops and refuses every call: the content of the disk is then unknown
+/// until the database is opened again.
 #[expect(
     clippy::missing_errors_doc,
     reason = "each of them fails with a DatabaseError, and for no other reason"
 )]
 pub trait Database: Send {
-    /// Begins a transaction. In SQLite a writer has the lock from here on.
+    /// Begins a transaction. In SQLite, a transaction that writes holds the lock from here on.
     fn begin(&mut self, access: Access) -> Result<(), DatabaseError>;
 
-    /// The rows of a statement with parameters `$1`, `$2`, ..., in the order they first appear.
+    /// Runs a statement and returns its rows. Parameters `$1`, `$2`, ... are numbered in the order in which they first
+    /// appear.
     fn query(&mut self, sql: &str, parameters: &[Cell]) -> Result<Vec<Row>, DatabaseError>;
 
-    /// The rows of several statements, one after the other.
+    /// Runs several statements, one after the other, and returns the rows of each.
     fn query_all(&mut self, reads: &[Statement]) -> Result<Vec<Vec<Row>>, DatabaseError> {
         reads.iter().map(|read| self.query(read.sql, &read.parameters)).collect()
     }
 
-    /// How many rows a statement changed.
+    /// Runs a statement and returns the number of rows that it changed.
     fn execute(&mut self, sql: &str, parameters: &[Cell]) -> Result<u64, DatabaseError>;
 
-    /// How many rows each of several statements changed, one after the other.
+    /// Runs several statements, one after the other, and returns the number of rows that each changed.
     fn execute_all(&mut self, writes: &[Statement]) -> Result<Vec<u64>, DatabaseError> {
         writes.iter().map(|write| self.execute(write.sql, &write.parameters)).collect()
     }
 
-    /// Makes the transaction durable.
+    /// Commits the transaction. It is durable when this returns without an error.
     fn commit(&mut self) -> Result<(), DatabaseError>;
 
-    /// Ends the transaction with statements of which each must change one row: then all is durable. If one does not, the
-    /// transaction is forgotten, and its place in the list is returned.
+    /// Runs the last statements of the transaction, each of which must change one row, and commits. If a statement
+    /// changes any other number of rows, rolls the transaction back and returns the statement's place in the list.
     fn commit_after(&mut self, writes: &[Statement]) -> Result<Option<usize>, DatabaseError> {
         let unlike = self.execute_all(writes)?.iter().position(|changed| *changed != 1);
         match unlike {
@@ -104,43 +105,43 @@ pub trait Database: Send {
         Ok(unlike)
     }
 
-    /// Forgets the transaction.
+    /// Rolls the transaction back.
     fn rollback(&mut self);
 
-    /// Writes one snapshot of all tables to a new SQLite file, without secrets with digests in the place of private
-    /// states. It is not synced.
+    /// Copies one snapshot of all tables to a new SQLite file, which is not synced. Without `secrets`, the copy has
+    /// digests in the place of private states.
     fn copy(&mut self, file: &str, secrets: bool) -> Result<(), DatabaseError>;
 
-    /// Waits until everything that was read is durable, and changes no row: for a handle that only reads.
-    fn settle(&mut self) -> Result<(), DatabaseError>;
+    /// Waits until every row that was read is durable, without changing any row. Handles that only read call this.
+    fn wait_until_durable(&mut self) -> Result<(), DatabaseError>;
 
-    /// Whether it stopped at a failure.
+    /// True if the handle stopped at a failure.
     fn is_stopped(&self) -> bool;
 
-    /// Whether its connection was closed by the other side, as far as that is known without asking.
+    /// True if the other side is known to have closed the connection. The server is not asked.
     fn is_lost(&mut self) -> bool {
         false
     }
 
-    /// Whose SQL it speaks.
+    /// The dialect of SQL that this database understands.
     fn dialect(&self) -> Dialect;
 }
 
-/// Where a ledger is kept.
+/// The location of a ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Url {
-    /// A file.
+    /// A SQLite file, by its path.
     Sqlite(String),
-    /// A server.
+    /// A PostgreSQL server, by its URL.
     Postgres(String),
 }
 
 impl Url {
-    /// What may be given, in words.
+    /// The legal URLs, in words.
     pub const LEGAL: &'static str = "sqlite:PATH, or postgres://USER@HOST:PORT/DATABASE";
 
-    /// Opens the database; a file is created only if asked for.
+    /// Opens the database. A missing file is created only if `create` is true.
     ///
     /// # Errors
     /// [`DatabaseError::Unusable`] if it cannot be opened.
@@ -151,7 +152,7 @@ impl Url {
         })
     }
 
-    /// Opens the database to read. A server may be a standby then.
+    /// Opens the database for reading. A server may then be a standby.
     ///
     /// # Errors
     /// [`DatabaseError::Unusable`] if it cannot be opened.
@@ -173,8 +174,8 @@ impl FromStr for Url {
         if ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme)) {
             return Ok(Self::Postgres(text.to_owned()));
         }
-        // The text may hold a password.
-        Err(DatabaseError::Unusable(format!("the URL is no ledger's; legal: {}", Self::LEGAL)))
+        // The text may hold a password, so the error does not show it.
+        Err(DatabaseError::Unusable(format!("the URL is not a ledger's; legal: {}", Self::LEGAL)))
     }
 }
 

@@ -1,9 +1,9 @@
-//! The tables.
+//! The schema of the tables.
 
 use super::Dialect;
 use crate::rules::limits::OLDEST;
 
-/// The statements that make the tables of a version.
+/// The statements that create the tables of a version.
 pub(crate) fn schema(dialect: Dialect, version: i64) -> Vec<String> {
     let oldest = TABLES.iter().chain(append_only(dialect));
     let mut statements: Vec<String> = oldest.map(|sql| spelled(sql, dialect)).collect();
@@ -11,7 +11,7 @@ pub(crate) fn schema(dialect: Dialect, version: i64) -> Vec<String> {
     statements
 }
 
-/// The statements that a version adds to those of the one before it.
+/// The statements that a version adds to those of the version before it.
 pub(crate) fn added(dialect: Dialect, version: i64) -> Vec<String> {
     match version {
         3 => vec![spelled(ALIASES, dialect)],
@@ -20,8 +20,8 @@ pub(crate) fn added(dialect: Dialect, version: i64) -> Vec<String> {
     }
 }
 
-/// What verification needs of private states and responses: for roles that may not read the tables themselves. (A file has
-/// no roles.)
+/// Views with digests of private states and responses: verification reads them under roles that may not read the tables
+/// themselves. (A SQLite file has no roles.)
 const DIGESTS: [&str; 3] = [
     "CREATE VIEW ledger_state_digest AS SELECT key, account, sha256(state) AS state FROM ledger_state",
     "CREATE VIEW ledger_release_digest AS SELECT key, account, analyst, session, request, reserved, committed, \
@@ -30,7 +30,7 @@ const DIGESTS: [&str; 3] = [
      sha256(response) AS response, CAST(length(response) AS bigint) AS length FROM ledger_answer",
 ];
 
-/// What analysts' own keys stand for. Where nobody is named the analyst is the empty text.
+/// The releases that analysts' own keys stand for. Where no analyst is named, the analyst is the empty text.
 const ALIASES: &str = "CREATE TABLE ledger_alias (
         account TEXT NOT NULL,
         analyst TEXT NOT NULL,
@@ -41,7 +41,8 @@ const ALIASES: &str = "CREATE TABLE ledger_alias (
         FOREIGN KEY (key, account) REFERENCES ledger_release (key, account)
     )STRICT";
 
-/// The tables of the oldest version. Amounts are compared as text, byte by byte. (A CHECK that comes to NULL would pass.)
+/// The tables of the oldest version. Amounts are compared as text, byte by byte. (A CHECK whose result is NULL passes,
+/// hence COALESCE.)
 const TABLES: [&str; 11] = [
     "CREATE TABLE ledger_version (
         id INT PRIMARY KEY CHECK (id = 1),
@@ -140,8 +141,7 @@ const TABLES: [&str; 11] = [
         UNIQUE (key, account, ask),
         FOREIGN KEY (key, account) REFERENCES ledger_session (key, account)
     )STRICT",
-    // The secrets, apart from everything else and without a check: a row that fails one is
-    // shown in the error.
+    // The secrets. This table has no CHECK, because the database shows a row that fails one in its error.
     "CREATE TABLE ledger_state (
         key TEXT NOT NULL,
         account TEXT NOT NULL,
@@ -151,7 +151,7 @@ const TABLES: [&str; 11] = [
     )STRICT",
 ];
 
-/// A guard against accidents: who owns the database can drop it.
+/// Triggers against accidents. The owner of the database can drop them.
 fn append_only(dialect: Dialect) -> &'static [&'static str] {
     match dialect {
         Dialect::Sqlite => &[
@@ -169,7 +169,7 @@ fn append_only(dialect: Dialect) -> &'static [&'static str] {
     }
 }
 
-/// The statement in a dialect's words for types.
+/// Translates a statement into the types of a dialect.
 fn spelled(sql: &str, dialect: Dialect) -> String {
     let (whole, bytes, amount, strict) = match dialect {
         Dialect::Sqlite => (" INTEGER ", " BLOB", " TEXT ", " STRICT"),

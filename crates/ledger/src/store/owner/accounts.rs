@@ -1,4 +1,4 @@
-//! Data sets and accounts: opened, and closed for good.
+//! Data sets and accounts: opening them, and closing them for good.
 
 use counterpoint::Relation;
 use counterpoint_wire::ledger::{Event, Rule};
@@ -17,9 +17,14 @@ impl Ledger {
     /// Adds a data set with its neighbouring relation and its budget.
     ///
     /// # Errors
-    /// [`LedgerError`] if the name is taken or something is not legal.
-    pub fn dataset(&mut self, name: &str, relation: Relation, budget: &NewFilter) -> Result<Head> {
-        name::word("data set", name)?;
+    /// [`LedgerError`] if the name is taken or an argument is not legal.
+    pub fn add_dataset(
+        &mut self,
+        name: &str,
+        relation: Relation,
+        budget: &NewFilter,
+    ) -> Result<Head> {
+        name::check_word("data set", name)?;
         let (adjacency, records) = (relation.adjacency(), relation.records());
         let filter = budget.record(adjacency)?;
         self.write(|tables, head| {
@@ -33,14 +38,14 @@ impl Ledger {
         })
     }
 
-    /// Opens an account and charges its data set for all of it.
+    /// Opens an account and charges its data set for the whole account.
     ///
     /// # Errors
     /// [`LedgerError::Refused`] if the data set's budget does not allow it.
     pub fn open_account(&mut self, account: &str, dataset: &str, new: &NewAccount) -> Result<Head> {
-        name::word("account", account)?;
-        // A data set's relation never changes, so that the rule, which may take long to
-        // certify, can be made before the ledger is locked.
+        name::check_word("account", account)?;
+        // A data set's relation never changes, so the rule, which may take long to certify, is made before the ledger
+        // is locked.
         let relation = self.read(|tables| Ok(find::dataset(tables, dataset)?.relation))?;
         let rule = rule(new, relation)?;
         rows::capacity(&rule).ok_or_else(|| {
@@ -50,7 +55,7 @@ impl Ledger {
         self.write(|tables, head| {
             find::vacant(tables, account)?;
             let parent = find::dataset(tables, dataset)?;
-            debit::is_open(&parent)?;
+            debit::check_open(&parent)?;
             let (charge, balance) = debit::open(&parent, &rule)?;
             let slots = Slot::all(&rule);
             let event = Event::Open {
@@ -73,12 +78,11 @@ impl Ledger {
         })
     }
 
-    /// Opens an open account in one opening of a plan account's slot, which must dominate all
-    /// that the account promises.
+    /// Opens an open account in one opening of a plan account's slot, which must dominate the account's whole promise.
     ///
     /// # Errors
-    /// [`LedgerError::Uncovered`] if the slot does not dominate it, [`LedgerError::Refused`] if
-    /// no opening is left.
+    /// [`LedgerError::Uncovered`] if the slot does not dominate the promise, [`LedgerError::Refused`] if the slot has
+    /// no opening left.
     pub fn open_in_slot(
         &mut self,
         account: &str,
@@ -86,15 +90,14 @@ impl Ledger {
         slot: &str,
         filter: &NewFilter,
     ) -> Result<Head> {
-        name::word("account", account)?;
-        // What a slot declares never changes, so that it can be compared before the ledger is
-        // locked.
-        let (parent, declared) = self.read(|tables| unshared(tables, within, slot))?;
+        name::check_word("account", account)?;
+        // A slot's declaration never changes, so it is compared before the ledger is locked.
+        let (parent, declared) = self.read(|tables| plan_slot(tables, within, slot))?;
         let rule = Rule::Filter(filter.record(parent.relation.adjacency())?);
-        slots::holds(&parent, &declared, &slots::stored(&parent, &rule)?)?;
+        slots::check_promise_covered(&parent, &declared, &slots::stored(&parent, &rule)?)?;
         self.write(|tables, head| {
             find::vacant(tables, account)?;
-            let (parent, found) = unshared(tables, within, slot)?;
+            let (parent, found) = plan_slot(tables, within, slot)?;
             let debit = debit::open_within(&parent, &found)?;
             let event = Event::Open {
                 at: now(),
@@ -108,14 +111,13 @@ impl Ledger {
             let head = append(tables, head, &event)?;
             tables.charge_account(&parent, &debit.account)?;
             tables.use_slot(within, &found, debit.used.unwrap_or(found.total))?;
-            tables.add_account(&parent.within(&found, account, head.sequence, rule))?;
+            tables.add_account(&parent.new_in_slot(&found, account, head.sequence, rule))?;
             Ok(head)
         })
     }
 
-    /// Closes an account for good: there are no new releases, quotas, slots or accounts in it.
-    /// What was paid for goes on: responses to what was reserved, answers of sessions, accounts
-    /// within its slots.
+    /// Closes an account for good: it takes no new releases, quotas, slots or accounts. Everything that is paid for
+    /// continues: responses to reserved releases, answers of sessions, and accounts within its slots.
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account.
@@ -131,8 +133,8 @@ impl Ledger {
         })
     }
 
-    /// Closes a data set for good, and with it every account under it: nothing more is opened or reserved. What was paid
-    /// for goes on: responses to what was reserved, answers of sessions.
+    /// Closes a data set for good, with every account under it: nothing more is opened or reserved. Everything that is
+    /// paid for continues: responses to reserved releases, and answers of sessions.
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such data set.
@@ -142,7 +144,7 @@ impl Ledger {
                 return tables.touch(head);
             }
             let all = tables.accounts()?;
-            let open = beneath(name, &all).filter(|account| account.closed.is_none());
+            let open = accounts_under(name, &all).filter(|account| account.closed.is_none());
             for account in open.map(|account| account.name.as_str()).chain([name]) {
                 let event = Event::Close { at: now(), account: account.to_owned() };
                 head = append(tables, head, &event)?;
@@ -153,19 +155,19 @@ impl Ledger {
     }
 }
 
-/// The accounts under a data set, however deep. Parents are older than what is under them.
-fn beneath<'a>(dataset: &str, all: &'a [Account]) -> impl Iterator<Item = &'a Account> {
+/// The accounts under a data set, at any depth. Parents come before their children in `all`.
+fn accounts_under<'a>(dataset: &str, all: &'a [Account]) -> impl Iterator<Item = &'a Account> {
     let mut families = std::collections::BTreeSet::from([dataset.to_owned()]);
     all.iter().filter(move |account| {
-        let is_beneath = account.parent.as_ref().is_some_and(|parent| families.contains(parent));
-        is_beneath && families.insert(account.name.clone())
+        let is_under = account.parent.as_ref().is_some_and(|parent| families.contains(parent));
+        is_under && families.insert(account.name.clone())
     })
 }
 
-/// A plan account whose slots are not shared out, and one of them.
-fn unshared(tables: &mut Tables<'_>, account: &str, slot: &str) -> Result<(Account, Slot)> {
+/// Finds a plan account without quotas, and one of its slots.
+fn plan_slot(tables: &mut Tables<'_>, account: &str, slot: &str) -> Result<(Account, Slot)> {
     let found = find::opened(tables, account)?;
-    slots::unshared(&found)?;
+    slots::check_without_quotas(&found)?;
     let slot = find::slot(tables, account, slot)?;
     Ok((found, slot))
 }

@@ -1,4 +1,4 @@
-//! What owners do: open and close data sets and accounts, give quotas, exchange openings, move budget.
+//! The calls of owners: opening and closing data sets and accounts, giving quotas, recutting slots, moving budget.
 
 mod accounts;
 mod quotas;

@@ -13,23 +13,23 @@ use crate::store::ledger::{Ledger, append, now};
 use crate::store::tables::Tables;
 
 impl Ledger {
-    /// Gives an analyst a share of an account, once. From then on every release in the account
-    /// must name an analyst who has one. What the analyst asked for before is spent of it; of a share
-    /// that is below that nothing is left.
+    /// Gives an analyst a quota of an account, once. From then on, every release in the account must name an analyst
+    /// who has a quota. The analyst's earlier releases in the account count against the quota; if they exceed it,
+    /// nothing is left.
     ///
     /// # Errors
-    /// [`LedgerError`] if the analyst has one.
-    pub fn quota(&mut self, account: &str, analyst: &str, quota: &NewQuota) -> Result<Head> {
-        name::word("analyst", analyst)?;
+    /// [`LedgerError`] if the analyst has a quota already.
+    pub fn add_quota(&mut self, account: &str, analyst: &str, quota: &NewQuota) -> Result<Head> {
+        name::check_word("analyst", analyst)?;
         self.write(|tables, head| {
             let found = find::opened(tables, account)?;
-            debit::is_open(&found)?;
+            debit::check_open(&found)?;
             if tables.share(account, analyst)?.is_some() {
                 let name = analyst.to_owned();
                 return Err(LedgerError::Exists { what: "a quota of analyst", name });
             }
             let spent = spent_before(tables, &found, analyst)?;
-            let balance = spent.of(capacity_of(&found, quota)?);
+            let balance = spent.with_capacity(capacity_of(&found, quota)?);
             let (at, account_, analyst) = (now(), account.to_owned(), analyst.to_owned());
             let (capacity, changed) = (balance.capacity.clone(), false);
             let share = Share { analyst: analyst.clone(), balance };
@@ -41,18 +41,18 @@ impl Ledger {
         })
     }
 
-    /// Changes an analyst's quota from now on. What is spent stays spent: of a quota that is below it nothing is left.
+    /// Changes an analyst's quota from now on. Spent budget stays spent: if it exceeds the new quota, nothing is left.
     ///
     /// # Errors
-    /// [`LedgerError::Unknown`] if the analyst has none.
+    /// [`LedgerError::Unknown`] if the analyst has no quota.
     pub fn change_quota(&mut self, account: &str, analyst: &str, quota: &NewQuota) -> Result<Head> {
         self.write(|tables, head| {
             let found = find::opened(tables, account)?;
-            debit::is_open(&found)?;
+            debit::check_open(&found)?;
             let share = tables.share(account, analyst)?;
             let legal = "an analyst who has a quota";
             let share = share.ok_or_else(|| unknown("quota of analyst", analyst, legal))?;
-            let balance = share.balance.of(capacity_of(&found, quota)?);
+            let balance = share.balance.with_capacity(capacity_of(&found, quota)?);
             if balance == share.balance {
                 return tables.touch(head);
             }
@@ -66,7 +66,7 @@ impl Ledger {
     }
 }
 
-/// What a quota that is given late finds spent: all that the analyst asked for in the account before.
+/// The sum of the charges that an analyst caused in the account before getting a quota.
 fn spent_before(tables: &mut Tables<'_>, account: &Account, analyst: &str) -> Result<Balance> {
     let mut balance = Balance::new(account.balance.capacity.clone());
     let shared: u64 = tables.shares(&account.name)?.iter().map(|share| share.balance.charges).sum();

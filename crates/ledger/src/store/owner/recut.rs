@@ -1,8 +1,8 @@
-//! Unused openings of a plan account's slots, exchanged for new slots.
+//! Recuts: unused openings of a plan account's slots, exchanged for new slots.
 
 use counterpoint_wire::ledger::{self as wire, Event, ExactPlan, Openings};
 
-use crate::rules::account::is_about;
+use crate::rules::account::check_plan;
 use crate::rules::chain::Head;
 use crate::rules::error::{LedgerError, Result};
 use crate::rules::rows::{Account, Balance, Slot};
@@ -12,7 +12,7 @@ use crate::store::ledger::{Ledger, append, now};
 use crate::store::tables::Tables;
 
 impl Ledger {
-    /// Checks an exchange of openings as [`Ledger::recut`] does, and changes nothing.
+    /// Checks an exchange of openings like [`Ledger::recut`], and changes nothing.
     ///
     /// # Errors
     /// As for [`Ledger::recut`].
@@ -22,13 +22,13 @@ impl Ledger {
         openings: &[Openings],
         into: &ExactPlan,
     ) -> Result<()> {
-        let made = self.dominated(account, openings, into)?;
-        self.read(|tables| exchanged(tables, account, openings, &made)).map(drop)
+        let made = self.check_new_slots(account, openings, into)?;
+        self.read(|tables| compute_exchange(tables, account, openings, &made)).map(drop)
     }
 
-    /// The slots that openings are exchanged for, if they dominate them. What slots declare never changes, so that they can be
-    /// compared before the ledger is locked.
-    fn dominated(
+    /// The new slots, if the given openings dominate them. The declarations of slots never change, so they are compared
+    /// before the ledger is locked.
+    fn check_new_slots(
         &mut self,
         account: &str,
         openings: &[Openings],
@@ -36,27 +36,27 @@ impl Ledger {
     ) -> Result<Vec<wire::Slot>> {
         let made = slots::declared(into)?;
         recut::check(account, openings)?;
-        let (found, given) = self.read(|tables| given(tables, account, openings))?;
-        is_about(into, found.relation)?;
-        recut::dominate(&found, &given, &made)?;
+        let (found, given) = self.read(|tables| find_openings(tables, account, openings))?;
+        check_plan(into, found.relation)?;
+        recut::check_domination(&found, &given, &made)?;
         Ok(made)
     }
 
-    /// Exchanges unused openings of a plan account's slots for new slots, which they must
-    /// dominate all together. What the account promises stays as it is.
+    /// Exchanges unused openings of a plan account's slots for new slots. The openings together must dominate the new
+    /// slots together. The account's promise does not change.
     ///
     /// # Errors
-    /// [`LedgerError::Uncovered`] if the openings are not shown to dominate the new slots,
-    /// [`LedgerError::Refused`] if there are not so many left.
+    /// [`LedgerError::Uncovered`] if the openings are not shown to dominate the new slots, [`LedgerError::Refused`] if
+    /// fewer openings are left.
     pub fn recut(
         &mut self,
         account: &str,
         openings: &[Openings],
         into: &ExactPlan,
     ) -> Result<Head> {
-        let made = self.dominated(account, openings, into)?;
+        let made = self.check_new_slots(account, openings, into)?;
         self.write(|tables, head| {
-            let (found, given, used, balance) = exchanged(tables, account, openings, &made)?;
+            let (found, given, used, balance) = compute_exchange(tables, account, openings, &made)?;
             let event = Event::Recut {
                 at: now(),
                 account: account.to_owned(),
@@ -76,17 +76,18 @@ impl Ledger {
     }
 }
 
-/// What an exchange of openings comes to.
+/// The account, its slots with the number of openings each gives up, the uses of each slot afterwards, and the
+/// account's balance afterwards.
 type Exchange = (Account, Vec<(Slot, u64)>, Vec<u64>, Balance);
 
-/// The account, its slots that are given up, how often each is used then, and the account's balance; or why not.
-fn exchanged(
+/// Computes an exchange of openings, or refuses it.
+fn compute_exchange(
     tables: &mut Tables<'_>,
     account: &str,
     openings: &[Openings],
     made: &[wire::Slot],
 ) -> Result<Exchange> {
-    let (found, given) = given(tables, account, openings)?;
+    let (found, given) = find_openings(tables, account, openings)?;
     let (used, balance) = recut::recut(&found, &given, made)?;
     for slot in made {
         if tables.slot(account, &slot.name)?.is_some() {
@@ -96,15 +97,15 @@ fn exchanged(
     Ok((found, given, used, balance))
 }
 
-/// The account and its slots that are to be given up.
-fn given(
+/// Finds the account, and the slots that give up openings.
+fn find_openings(
     tables: &mut Tables<'_>,
     account: &str,
     openings: &[Openings],
 ) -> Result<(Account, Vec<(Slot, u64)>)> {
     let found = find::opened(tables, account)?;
-    debit::is_open(&found)?;
-    slots::unshared(&found)?;
+    debit::check_open(&found)?;
+    slots::check_without_quotas(&found)?;
     let slot = |one: &Openings| Ok((find::slot(tables, account, &one.slot)?, one.count));
     let given: Result<Vec<(Slot, u64)>> = openings.iter().map(slot).collect();
     Ok((found, given?))

@@ -1,29 +1,29 @@
-//! Unspent budget, moved from an account to another.
+//! Transfers of unspent budget from one account to another.
 
 use counterpoint_wire::ledger::{Cost, Event};
 
 use crate::rules::chain::Head;
 use crate::rules::error::{LedgerError, Result};
 use crate::rules::name;
-use crate::rules::transfer::{Transfer, transfer, unlike};
+use crate::rules::transfer::{Transfer, cannot_move, transfer};
 use crate::store::find;
 use crate::store::ledger::{Ledger, append, now};
 use crate::store::tables::Tables;
 
 impl Ledger {
-    /// Moves unspent budget from an account to another of the same data set, which promises what it promised before. A
-    /// key that was moved before moves nothing.
+    /// Moves unspent budget from an account to another of the same data set. The data set's promise does not change. A
+    /// transfer with the same key happens once.
     ///
     /// # Errors
-    /// [`LedgerError::Refused`] if the account has not so much left, [`LedgerError::Unfit`] where no theorem
-    /// lets budget be moved between the two.
+    /// [`LedgerError::Refused`] if the account has less left, [`LedgerError::Unfit`] if no theorem allows a transfer
+    /// between the two accounts.
     pub fn move_budget(&mut self, new: &Transfer) -> Result<Head> {
-        name::word("key", &new.key)?;
+        name::check_word("key", &new.key)?;
         self.write(|tables, head| {
             let from = find::opened(tables, &new.from)?;
             let to = find::opened(tables, &new.to)?;
             let amount = Cost { main: new.amount.clone(), delta: new.delta.clone(), pure: None };
-            if let Some(known) = moved(tables, &new.from, &new.key)? {
+            if let Some(known) = earlier_transfer(tables, &new.from, &new.key)? {
                 if known != (new.to.clone(), amount) {
                     return Err(LedgerError::KeyInUse { key: new.key.clone() });
                 }
@@ -31,7 +31,7 @@ impl Ledger {
             }
             let parent = tables.account(from.parent.as_deref().unwrap_or_default())?;
             let dataset = parent.filter(|parent| parent.parent.is_none());
-            let dataset = dataset.ok_or_else(|| unlike(&from, "is within a slot"))?;
+            let dataset = dataset.ok_or_else(|| cannot_move(&from, "is within a slot"))?;
             let (less, more) = transfer(&dataset, &from, &to, &amount)?;
             let event = Event::Move {
                 at: now(),
@@ -48,8 +48,12 @@ impl Ledger {
     }
 }
 
-/// Where a key's budget went, and how much, if it was moved.
-fn moved(tables: &mut Tables<'_>, account: &str, key: &str) -> Result<Option<(String, Cost)>> {
+/// The receiving account and the amount of an earlier transfer with this key, if there was one.
+fn earlier_transfer(
+    tables: &mut Tables<'_>,
+    account: &str,
+    key: &str,
+) -> Result<Option<(String, Cost)>> {
     for body in tables.moves_of(account)? {
         if let Event::Move { key: other, to, amount, .. } = Event::read(&body)?
             && other == key

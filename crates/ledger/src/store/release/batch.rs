@@ -1,9 +1,9 @@
-//! Releases that are reserved and committed in one transaction: any number of them, one after the other.
+//! Batches: any number of reservations, commits and aliases in one transaction, one after the other.
 
-use counterpoint_wire::ledger::{Asked, Event};
+use counterpoint_wire::ledger::{Event, ReleaseRequest};
 
-use super::lines::{Lines, RowName, row_names};
-use super::steps::{Committed, Done, NewRelease, Reservation, Step};
+use super::lines::{CachedRows, RowName, row_names};
+use super::steps::{NewRelease, Reservation, Step, StepOutcome, StoredResponse};
 use crate::rules::chain::{Hash, Head};
 use crate::rules::debit::{self, Debit};
 use crate::rules::error::{LedgerError, Result, damaged, unknown};
@@ -14,25 +14,25 @@ use crate::store::ledger::{add_entry, now};
 use crate::store::tables::Tables;
 use crate::store::tables::cells;
 
-/// The rows that a batch needs, and what it has changed.
+/// The rows that a batch needs, with its changes.
 struct Batch<'a> {
     first: Head,
     head: Head,
-    /// Whether something that others wrote is told, and must be durable.
+    /// True if the batch returns rows that another caller wrote. They must be durable first.
     repeats: bool,
-    accounts: Lines<'a, Account>,
-    slots: Lines<'a, Slot>,
-    shares: Lines<'a, Share>,
-    releases: Lines<'a, Release>,
-    aliases: Lines<'a, Alias>,
+    accounts: CachedRows<'a, Account>,
+    slots: CachedRows<'a, Slot>,
+    shares: CachedRows<'a, Share>,
+    releases: CachedRows<'a, Release>,
+    aliases: CachedRows<'a, Alias>,
 }
 
-/// The statements that read what steps need.
+/// The statements that read the rows which steps need.
 pub(super) fn reads(steps: &[Step]) -> Vec<Statement> {
     row_names(steps).into_iter().map(RowName::read).collect()
 }
 
-/// Whether accounts, slots and quotas as they are now allow releases at their prices. `rows` are those of [`reads`].
+/// Checks that accounts, slots and quotas admit releases at their charges now. `rows` are those of [`reads`].
 pub(super) fn check(head: Head, rows: Vec<Vec<Row>>, steps: &[Step]) -> Result<()> {
     let batch = Batch::new(head, rows, steps);
     steps.iter().try_for_each(|step| match step {
@@ -41,30 +41,30 @@ pub(super) fn check(head: Head, rows: Vec<Vec<Row>>, steps: &[Step]) -> Result<(
     })
 }
 
-/// Does every step after the ones before it, each wholly or not at all. `rows` are those of [`reads`].
+/// Runs every step after the ones before it; each happens wholly or not at all. `rows` are those of [`reads`].
 pub(super) fn apply(
     tables: &mut Tables<'_>,
     head: Head,
     rows: Vec<Vec<Row>>,
     steps: &[Step],
-) -> Result<Vec<Result<Done>>> {
+) -> Result<Vec<Result<StepOutcome>>> {
     let mut batch = Batch::new(head, rows, steps);
     let mut done = Vec::new();
     for step in steps {
-        let before = tables.put_off();
+        let before = tables.pending_writes();
         let outcome = match step {
-            Step::Reserve(new) => batch.reserve(tables, new).map(Done::Reserved),
+            Step::Reserve(new) => batch.reserve(tables, new).map(StepOutcome::Reserved),
             Step::Alias { account, analyst, alias, key } => {
                 let place = RowName::alias(account, analyst.as_ref(), alias);
-                batch.alias(tables, place, RowName::Release(account, key)).map(Done::Named)
+                batch.alias(tables, place, RowName::Release(account, key)).map(StepOutcome::Named)
             }
-            Step::Commit { account, key, response } => {
-                batch.commit(tables, RowName::Release(account, key), response).map(Done::Committed)
-            }
+            Step::Commit { account, key, response } => batch
+                .commit(tables, RowName::Release(account, key), response)
+                .map(StepOutcome::Committed),
         };
         match outcome {
-            // Half of it may be among what is to be written.
-            Err(error) if tables.put_off() != before => return Err(error),
+            // Some writes of the failed step may be pending, so the whole transaction fails.
+            Err(error) if tables.pending_writes() != before => return Err(error),
             outcome => done.push(outcome),
         }
     }
@@ -72,8 +72,8 @@ pub(super) fn apply(
     Ok(done)
 }
 
-/// What pays for a release, and what it leaves of that.
-struct Found {
+/// The rows that pay for a release, and the debit.
+struct Payment {
     account: Account,
     slot: Option<Slot>,
     share: Option<Share>,
@@ -81,17 +81,17 @@ struct Found {
 }
 
 impl<'a> Batch<'a> {
-    /// The rows that [`reads`] read.
+    /// A batch with the rows that [`reads`] read.
     fn new(head: Head, rows: Vec<Vec<Row>>, steps: &'a [Step]) -> Self {
         let mut batch = Self {
             first: head,
             head,
             repeats: false,
-            accounts: Lines::new(cells::account),
-            slots: Lines::new(cells::slot),
-            shares: Lines::new(cells::share),
-            releases: Lines::new(cells::release),
-            aliases: Lines::new(cells::alias),
+            accounts: CachedRows::new(cells::account),
+            slots: CachedRows::new(cells::slot),
+            shares: CachedRows::new(cells::share),
+            releases: CachedRows::new(cells::release),
+            aliases: CachedRows::new(cells::alias),
         };
         for (place, rows) in row_names(steps).into_iter().zip(rows) {
             let row = rows.into_iter().next();
@@ -106,14 +106,14 @@ impl<'a> Batch<'a> {
         batch
     }
 
-    fn debit(&self, new: &NewRelease) -> Result<Found> {
+    fn debit(&self, new: &NewRelease) -> Result<Payment> {
         let place = RowName::Account(&new.account);
-        let row = self.accounts.row(place).ok_or_else(|| damaged("an account is gone"))?;
-        // The price is by the rule that was known.
+        let row = self.accounts.row(place).ok_or_else(|| damaged("an account is missing"))?;
+        // The charge was computed by the rule in `known`, so the row must still have that rule.
         let read = new.known.now(row)?;
         let account = self.accounts.changed(place).unwrap_or(read);
         let slot = match &new.asked {
-            Asked::Slot { name, .. } => {
+            ReleaseRequest::Slot { name, .. } => {
                 let slot = self.slots.now(RowName::Slot(&new.account, name))?;
                 Some(slot.ok_or_else(|| unknown_slot(name))?)
             }
@@ -122,10 +122,10 @@ impl<'a> Batch<'a> {
         let share = self.share(&account, new.analyst.as_deref())?;
         let charge = new.charge.clone();
         let debit = debit::reserve(&account, slot.as_ref(), share.as_ref(), &new.asked, charge)?;
-        Ok(Found { account, slot, share, debit })
+        Ok(Payment { account, slot, share, debit })
     }
 
-    /// The share that is to be charged: in an account with quotas there must be one.
+    /// The quota that is to be charged. An account with quotas requires one.
     fn share(&self, account: &Account, analyst: Option<&str>) -> Result<Option<Share>> {
         if account.quotas == 0 {
             return Ok(None);
@@ -138,7 +138,7 @@ impl<'a> Batch<'a> {
         share.ok_or_else(|| unknown("quota of analyst", analyst, legal)).map(Some)
     }
 
-    /// What was reserved under a key that must be there.
+    /// The release that was reserved under a key, or the error that there is none.
     fn reserved(&self, place: RowName<'a>) -> Result<Release> {
         self.releases.now(place)?.ok_or_else(|| unknown_key(place.names()[1]))
     }
@@ -153,7 +153,7 @@ impl<'a> Batch<'a> {
             self.add_alias(tables, alias, &new.key)?;
             return Ok(Reservation { head: self.head, ..repeated });
         }
-        let Found { account, slot, share, debit } = self.debit(new)?;
+        let Payment { account, slot, share, debit } = self.debit(new)?;
         let event = Event::Reserve {
             at: now(),
             account: new.account.clone(),
@@ -161,7 +161,7 @@ impl<'a> Batch<'a> {
             analyst: new.analyst.clone(),
             session: new.session,
             question: new.question.map(|question| question.to_string()),
-            own: new.own.clone(),
+            own: new.owner_mechanism.clone(),
             release: new.asked.clone(),
             charge: debit.charge.clone(),
         };
@@ -179,7 +179,9 @@ impl<'a> Batch<'a> {
         };
         tables.add_release(&release)?;
         self.releases.change(place, release.clone(), release);
-        if let (Asked::Slot { name, .. }, Some(slot), Some(used)) = (&new.asked, slot, debit.used) {
+        if let (ReleaseRequest::Slot { name, .. }, Some(slot), Some(used)) =
+            (&new.asked, slot, debit.used)
+        {
             let place = RowName::Slot(&new.account, name);
             self.slots.change(place, slot.clone(), Slot { used, ..slot });
         }
@@ -193,8 +195,8 @@ impl<'a> Batch<'a> {
         Ok(Reservation { entry, charge: Some(debit.charge), response: None, head: self.head })
     }
 
-    /// What an earlier call came to. It waits for a sync as that one did: who made it may have died
-    /// in between.
+    /// The reservation of an earlier call with the same key. The transaction syncs again, because the process that made
+    /// the reservation may have died before its sync.
     fn repeated(&mut self, release: Release, digest: Hash) -> Result<Reservation> {
         if release.request != digest {
             return Err(LedgerError::KeyInUse { key: release.key });
@@ -204,7 +206,7 @@ impl<'a> Batch<'a> {
         Ok(Reservation { entry, charge: None, response, head: self.head })
     }
 
-    /// The place of an analyst's key if it is new; an error if it stands for another release.
+    /// The name of the row of an analyst's own key if the key is new; an error if it stands for another release.
     fn new_alias(&self, place: RowName<'a>, key: &str) -> Result<Option<RowName<'a>>> {
         match self.aliases.now(place)? {
             None => Ok(Some(place)),
@@ -213,7 +215,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Lets an analyst's key that is new stand for a release.
+    /// Lets an analyst's own key, if it is new, stand for a release.
     fn add_alias(
         &mut self,
         tables: &mut Tables<'_>,
@@ -261,7 +263,7 @@ impl<'a> Batch<'a> {
         tables: &mut Tables<'_>,
         place: RowName<'a>,
         response: &[u8],
-    ) -> Result<Committed> {
+    ) -> Result<StoredResponse> {
         let release = self.reserved(place)?;
         if release.session {
             let (key, problem) = (release.key, "is a session's".to_owned());
@@ -270,7 +272,7 @@ impl<'a> Batch<'a> {
         if let (Some(entry), Some(response)) = (release.committed, &release.response) {
             self.repeats = true;
             let response = response.clone();
-            return Ok(Committed { entry, response, repeated: true, head: self.head });
+            return Ok(StoredResponse { entry, response, repeated: true, head: self.head });
         }
         let (account, key) = (release.account.clone(), release.key.clone());
         let (sha256, length) = (Hash::of(response).to_string(), response.len() as u64);
@@ -281,11 +283,11 @@ impl<'a> Batch<'a> {
         let (committed, stored) = (Some(entry), Some(response.clone()));
         let after = Release { committed, response: stored, ..release.clone() };
         self.releases.change(place, release, after);
-        Ok(Committed { entry, response, repeated: false, head: self.head })
+        Ok(StoredResponse { entry, response, repeated: false, head: self.head })
     }
 
-    /// Writes what was changed, if it still is what was read; where nothing was, the head once more, so that what is told
-    /// waits for a sync of its own.
+    /// Writes the changed rows, provided that the stored rows still are what was read. If nothing changed and the batch
+    /// returns earlier rows, writes the head once more, so that the commit syncs them.
     fn write(self, tables: &mut Tables<'_>) -> Result<()> {
         for (_, before, after) in self.accounts.changes() {
             tables.charge_account(&before, &after.balance)?;

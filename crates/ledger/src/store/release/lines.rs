@@ -1,8 +1,8 @@
-//! The rows that a batch reads, and what it has made of them.
+//! The rows that a batch reads, with the changes that it makes to them.
 
 use std::collections::BTreeMap;
 
-use counterpoint_wire::ledger::Asked;
+use counterpoint_wire::ledger::ReleaseRequest;
 
 use super::steps::Step;
 use crate::rules::chain::Hash;
@@ -10,7 +10,7 @@ use crate::rules::error::Result;
 use crate::store::database::{Cell, Row, Statement};
 use crate::store::tables::{account_named, alias_of, release_under, share_of, slot_named};
 
-/// A row, by its names: that of its account first.
+/// The name of a row. The account comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum RowName<'a> {
     Account(&'a str),
@@ -20,12 +20,12 @@ pub(super) enum RowName<'a> {
     Alias(&'a str, &'a str, &'a Hash),
 }
 
-/// The rows that steps need, each once.
+/// The names of the rows that steps need, each once.
 pub(super) fn row_names(steps: &[Step]) -> Vec<RowName<'_>> {
     let mut row_names: Vec<RowName<'_>> = steps.iter().flat_map(Step::row_names).collect();
     row_names.sort_unstable();
     row_names.dedup();
-    // No name has a zero byte, and PostgreSQL has no such text.
+    // No name has a zero byte, and PostgreSQL refuses text with one.
     row_names.retain(|place| !place.names().iter().any(|name| name.contains('\0')));
     row_names
 }
@@ -35,7 +35,7 @@ impl Step {
         match self {
             Self::Reserve(new) => {
                 let slot = match &new.asked {
-                    Asked::Slot { name, .. } => Some(RowName::Slot(&new.account, name)),
+                    ReleaseRequest::Slot { name, .. } => Some(RowName::Slot(&new.account, name)),
                     _ => None,
                 };
                 let share = new.analyst.as_deref();
@@ -57,7 +57,7 @@ impl Step {
 }
 
 impl<'a> RowName<'a> {
-    /// Where an analyst's key is kept.
+    /// The name of the row of an analyst's own key.
     pub(super) fn alias(account: &'a str, analyst: Option<&'a String>, alias: &'a Hash) -> Self {
         Self::Alias(account, analyst.map_or("", String::as_str), alias)
     }
@@ -83,25 +83,25 @@ impl<'a> RowName<'a> {
     }
 }
 
-/// Rows of one table.
-pub(super) struct Lines<'a, T> {
+/// The rows of one table, as read and as changed by the batch.
+pub(super) struct CachedRows<'a, T> {
     read: fn(&[Cell]) -> Result<T>,
-    lines: BTreeMap<RowName<'a>, Line<T>>,
+    lines: BTreeMap<RowName<'a>, CachedRow<T>>,
 }
 
-/// A row as it was read, and what it said and says now if it was changed.
-struct Line<T> {
+/// A row as it was read and, if the batch changed it, its value before and after.
+struct CachedRow<T> {
     row: Option<Row>,
     changed: Option<(T, T)>,
 }
 
-impl<'a, T: Clone> Lines<'a, T> {
+impl<'a, T: Clone> CachedRows<'a, T> {
     pub(super) fn new(read: fn(&[Cell]) -> Result<T>) -> Self {
         Self { read, lines: BTreeMap::new() }
     }
 
     pub(super) fn insert(&mut self, place: RowName<'a>, row: Option<Row>) {
-        self.lines.insert(place, Line { row, changed: None });
+        self.lines.insert(place, CachedRow { row, changed: None });
     }
 
     /// The row that was read.
@@ -109,12 +109,12 @@ impl<'a, T: Clone> Lines<'a, T> {
         self.lines.get(&place)?.row.as_ref()
     }
 
-    /// What a row says since it was changed.
+    /// The present value of a row that the batch changed.
     pub(super) fn changed(&self, place: RowName<'a>) -> Option<T> {
         Some(self.lines.get(&place)?.changed.as_ref()?.1.clone())
     }
 
-    /// What a row says now, if there is one.
+    /// The present value of a row, if there is one.
     pub(super) fn now(&self, place: RowName<'a>) -> Result<Option<T>> {
         match self.changed(place) {
             Some(now) => Ok(Some(now)),
@@ -122,18 +122,18 @@ impl<'a, T: Clone> Lines<'a, T> {
         }
     }
 
-    /// Notes what a row says now, and said before.
+    /// Records the value of a row before and after a change.
     pub(super) fn change(&mut self, place: RowName<'a>, before: T, after: T) {
-        let line = self.lines.entry(place).or_insert(Line { row: None, changed: None });
+        let line = self.lines.entry(place).or_insert(CachedRow { row: None, changed: None });
         match &mut line.changed {
             Some((_, now)) => *now = after,
             None => line.changed = Some((before, after)),
         }
     }
 
-    /// What was changed: the account, what was said before, and what is said now.
+    /// The changed rows: the account, the value as it was read, and the present value.
     pub(super) fn changes(self) -> impl Iterator<Item = (&'a str, T, T)> {
-        let changed = |(place, line): (RowName<'a>, Line<T>)| {
+        let changed = |(place, line): (RowName<'a>, CachedRow<T>)| {
             line.changed.map(|(before, after)| (place.names()[0], before, after))
         };
         self.lines.into_iter().filter_map(changed)

@@ -1,13 +1,13 @@
-//! The two steps of a release.
+//! The two steps of a release: reserve and commit.
 
 mod batch;
 mod lines;
 mod room;
 pub(crate) mod steps;
 
-use counterpoint_wire::ledger::{Asked, Cost, Rule};
+use counterpoint_wire::ledger::{Cost, ReleaseRequest, Rule};
 
-use crate::rules::account::agree;
+use crate::rules::account::check_relation;
 use crate::rules::chain::Head;
 use crate::rules::error::{LedgerError, Refusal, Result, damaged};
 use crate::rules::limits::FORMAT;
@@ -16,42 +16,41 @@ use crate::rules::rows::Account;
 use crate::rules::{debit, name};
 use crate::store::find;
 use crate::store::ledger::Ledger;
-use steps::{Committed, Done, NewRelease, Reservation, Step};
+use steps::{NewRelease, Reservation, Step, StepOutcome, StoredResponse};
 
-/// How many prices are kept.
-const MOST_PRICES: usize = 1024;
+/// The most prices that are kept.
+const MAX_PRICES: usize = 1024;
 
-/// What a reservation would cost, and whether it would be made.
+/// The charge of a request, and whether it could be reserved now.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Price {
-    /// What it would cost.
+    /// The charge.
     pub charge: Cost,
-    /// Whose budget is too short for it now; `None` if it fits.
+    /// The refusal by a budget that is too small now; `None` if the charge fits.
     pub refusal: Option<Refusal>,
-    /// The ledger's head when it was looked up.
+    /// The ledger's head at which the price was computed.
     pub head: Head,
 }
 
 impl Ledger {
-    /// Debits a release. Noise may be drawn once this has returned, and no earlier. If the key
-    /// was reserved before, nothing is charged.
+    /// Debits a release, durably. The caller may draw noise after this has returned, and not earlier. If the key was
+    /// reserved before, nothing is charged.
     ///
     /// # Errors
     /// [`LedgerError::Refused`] if a budget does not allow it.
     pub fn reserve(&mut self, request: &Request<'_>) -> Result<Reservation> {
         let new = self.new_release(request)?;
-        let done = self.apply_one(Step::Reserve(Box::new(new))).and_then(Done::reserved);
+        let done = self.apply_one(Step::Reserve(Box::new(new))).and_then(StepOutcome::reserved);
         done.map_err(|error| self.explain(error, request))
     }
 
-    /// What a reservation would cost and whether it would be made now. The key is not looked
-    /// at, and nothing is written.
+    /// Computes the charge of a request and whether it fits now. The key is not looked up, and nothing is written.
     ///
     /// # Errors
-    /// As [`Ledger::reserve`], but for a budget that is too short.
+    /// Those of [`Ledger::reserve`], except that a budget that is too small is no error.
     pub fn price(&mut self, request: &Request<'_>) -> Result<Price> {
-        let new = self.priced(request)?;
+        let new = self.priced_release(request)?;
         let charge = new.charge.clone();
         let steps = [Step::Reserve(Box::new(new))];
         let (head, refused) = self.read(|tables| {
@@ -60,32 +59,32 @@ impl Ledger {
         })?;
         let refusal = match refused {
             Ok(()) => None,
-            Err(LedgerError::Refused(refusal)) => Some(self.explained(*refusal, request)),
+            Err(LedgerError::Refused(refusal)) => Some(self.explain_refusal(*refusal, request)),
             Err(error) => return Err(error),
         };
         Ok(Price { charge, refusal, head })
     }
 
-    /// A release that is ready to be reserved. All that may take a while is done here.
+    /// Prepares a release for its reservation. All slow work is done here, before the ledger is locked.
     pub(crate) fn new_release(&mut self, request: &Request<'_>) -> Result<NewRelease> {
-        name::word("key", request.key)?;
-        self.priced(request)
+        name::check_word("key", request.key)?;
+        self.priced_release(request)
     }
 
-    /// A release, and what its account would charge.
-    fn priced(&mut self, request: &Request<'_>) -> Result<NewRelease> {
-        name::optional_word("analyst", request.analyst)?;
-        name::optional_word("mechanism", request.own)?;
-        let known = self.known(request.account)?;
-        agree(request.adjacency, request.records, known.account.relation)?;
-        let charge = self.known_price(&known.account, request.asked)?;
+    /// Prepares a release with its charge.
+    fn priced_release(&mut self, request: &Request<'_>) -> Result<NewRelease> {
+        name::check_optional_word("analyst", request.analyst)?;
+        name::check_optional_word("mechanism", request.owner_mechanism)?;
+        let known = self.cached_account(request.account)?;
+        check_relation(request.adjacency, request.records, known.account.relation)?;
+        let charge = self.cached_price(&known.account, request.asked)?;
         Ok(NewRelease {
             account: request.account.to_owned(),
             key: request.key.to_owned(),
             analyst: request.analyst.map(str::to_owned),
             session: request.session,
             question: request.question,
-            own: request.own.map(str::to_owned),
+            owner_mechanism: request.owner_mechanism.map(str::to_owned),
             alias: request.alias,
             asked: request.asked.clone(),
             digest: digest(request),
@@ -94,23 +93,23 @@ impl Ledger {
         })
     }
 
-    /// Does several things in one transaction. What each came to, in their order; an error of the transaction is that of all.
-    pub(crate) fn apply(&mut self, steps: &[Step]) -> Vec<Result<Done>> {
+    /// Runs several steps in one transaction. Returns their outcomes, in order; an error of the transaction is the
+    /// outcome of every step.
+    pub(crate) fn apply(&mut self, steps: &[Step]) -> Vec<Result<StepOutcome>> {
         let done = self.write_after(batch::reads(steps), |tables, head, rows| {
             batch::apply(tables, head, rows, steps)
         });
         done.unwrap_or_else(|error| steps.iter().map(|_| Err(error.clone())).collect())
     }
 
-    fn apply_one(&mut self, step: Step) -> Result<Done> {
+    fn apply_one(&mut self, step: Step) -> Result<StepOutcome> {
         let done = self.apply(&[step]).pop();
-        done.unwrap_or_else(|| Err(damaged("nothing was done")))
+        done.unwrap_or_else(|| Err(damaged("a step gave no outcome")))
     }
 
-    /// What a request costs. Neither an account's rule nor what a slot declares ever changes, so
-    /// that this, which may take a while, can be known before the ledger is locked, and is
-    /// computed once for the same thing asked again.
-    fn known_price(&mut self, account: &Account, asked: &Asked) -> Result<Cost> {
+    /// The charge of a request. Neither an account's rule nor a slot's declaration ever changes, so the charge, which
+    /// may take long to compute, is computed before the ledger is locked and kept for the next equal request.
+    fn cached_price(&mut self, account: &Account, asked: &ReleaseRequest) -> Result<Cost> {
         if let Some((name, last, price)) = &self.last_price
             && (name, last) == (&account.name, asked)
         {
@@ -122,7 +121,7 @@ impl Ledger {
             return Ok(price.clone());
         }
         let slot = match asked {
-            Asked::Slot { name, run, .. }
+            ReleaseRequest::Slot { name, run, .. }
                 if !run.is_empty() && matches!(account.rule, Rule::Plan(_)) =>
             {
                 Some(self.read(|tables| find::slot(tables, &account.name, name))?)
@@ -130,19 +129,19 @@ impl Ledger {
             _ => None,
         };
         let price = debit::price(account, slot.as_ref(), asked, FORMAT)?;
-        if self.prices.len() >= MOST_PRICES {
+        if self.prices.len() >= MAX_PRICES {
             self.prices.clear();
         }
         self.prices.insert(place, price.clone());
         Ok(price)
     }
 
-    /// Stores a response. Only what this returns may be shown: if the key was committed before,
-    /// that is the earlier response.
+    /// Stores a response, durably. Only the returned response may be shown: if the key was committed before, it is the
+    /// earlier response.
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if the key was not reserved.
-    pub fn commit(&mut self, account: &str, key: &str, response: &[u8]) -> Result<Committed> {
+    pub fn commit(&mut self, account: &str, key: &str, response: &[u8]) -> Result<StoredResponse> {
         self.apply_one(Step::commit(account, key, response)?)?.committed()
     }
 }

@@ -4,7 +4,7 @@ use counterpoint_wire::adjacency_name;
 
 use super::Tables;
 use super::cells::{
-    Known, account, balance_cells, cost_cells, optional, share, slot, spent_cells, whole,
+    AccountRow, account, balance_cells, cost_cells, optional, share, slot, spent_cells, whole,
 };
 use super::sortable::sortable;
 use crate::rules::error::{Result, damaged};
@@ -35,9 +35,9 @@ impl Tables<'_> {
         self.first(&account_named(name), account)
     }
 
-    /// An account with the row that it is in.
-    pub(crate) fn known(&mut self, name: &str) -> Result<Option<Known>> {
-        self.first(&account_named(name), |row| Known::read(row.to_vec()))
+    /// An account with the row that it was read from.
+    pub(crate) fn account_row(&mut self, name: &str) -> Result<Option<AccountRow>> {
+        self.first(&account_named(name), |row| AccountRow::read(row.to_vec()))
     }
 
     /// All data sets and accounts, in the order they were opened.
@@ -45,7 +45,7 @@ impl Tables<'_> {
         self.list(ACCOUNTS, &[], account)
     }
 
-    /// Those that were opened after an entry, in order, at most so many.
+    /// At most `most` accounts that were opened after an entry, in order.
     pub(crate) fn accounts_after(&mut self, after: u64, most: u64) -> Result<Vec<Account>> {
         let sql = accounts!("WHERE opened > $1 ORDER BY opened LIMIT $2");
         self.list(sql, &[whole(after)?, whole(most)?], account)
@@ -68,10 +68,10 @@ impl Tables<'_> {
             whole(account.quotas)?,
         ];
         cells.extend(balance_cells(&account.balance)?);
-        self.one(sql, cells)
+        self.write_one(sql, cells)
     }
 
-    /// Writes an account's new balance, if the old one is still there.
+    /// Writes an account's new balance, if the stored balance is the old one.
     pub(crate) fn charge_account(&mut self, old: &Account, new: &Balance) -> Result<()> {
         let sql = "UPDATE ledger_account SET charges = $1, spent_main = $2, spent_delta = $3, \
                    spent_pure = $4 WHERE name = $5 AND charges = $6 AND spent_main = $7 \
@@ -80,16 +80,16 @@ impl Tables<'_> {
         let mut cells = spent_cells(new)?;
         cells.push(old.name.as_str().into());
         cells.extend(spent_cells(&old.balance)?);
-        self.one(sql, cells)
+        self.write_one(sql, cells)
     }
 
     /// Closes an account, if it is open.
     pub(crate) fn close(&mut self, account: &str, entry: u64) -> Result<()> {
         let sql = "UPDATE ledger_account SET closed = $1 WHERE name = $2 AND closed IS NULL";
-        self.one(sql, [whole(entry)?, account.into()])
+        self.write_one(sql, [whole(entry)?, account.into()])
     }
 
-    /// Writes what there is and what is spent after a recut, if the old is still there.
+    /// Writes an account's capacity and spent amount after a recut, if the stored ones are the old ones.
     pub(crate) fn recut_account(&mut self, old: &Account, new: &Balance) -> Result<()> {
         let sql = "UPDATE ledger_account SET capacity_main = $1, spent_main = $2 \
                    WHERE name = $3 AND capacity_main = $4 AND spent_main = $5 AND closed IS NULL";
@@ -102,10 +102,10 @@ impl Tables<'_> {
             main(&was.capacity.main),
             main(&was.spent.main),
         ];
-        self.one(sql, cells)
+        self.write_one(sql, cells)
     }
 
-    /// Writes what there is to spend, if all of the balance is what was read.
+    /// Writes an account's capacity, if the whole stored balance is the old one.
     pub(crate) fn change_capacity(&mut self, old: &Account, new: &Balance) -> Result<()> {
         let sql = "UPDATE ledger_account SET capacity_main = $1, capacity_delta = $2, \
                    capacity_pure = $3 WHERE name = $4 AND charges = $5 AND capacity_main = $6 \
@@ -115,13 +115,13 @@ impl Tables<'_> {
         let mut cells = cost_cells(&new.capacity).to_vec();
         cells.push(old.name.as_str().into());
         cells.extend(balance_cells(&old.balance)?);
-        self.one(sql, cells)
+        self.write_one(sql, cells)
     }
 
-    /// Counts one more quota, if as many as were read are still there.
+    /// Counts one more quota, if the stored number is the one that was read.
     pub(crate) fn count_quota(&mut self, account: &Account) -> Result<()> {
         let sql = "UPDATE ledger_account SET quotas = quotas + 1 WHERE name = $1 AND quotas = $2";
-        self.one(sql, [account.name.as_str().into(), whole(account.quotas)?])
+        self.write_one(sql, [account.name.as_str().into(), whole(account.quotas)?])
     }
 
     pub(crate) fn slot(&mut self, account: &str, name: &str) -> Result<Option<Slot>> {
@@ -143,14 +143,14 @@ impl Tables<'_> {
             whole(slot.used)?,
             Cell::Text(slot.release.text().map_err(damaged)?),
         ];
-        self.one(sql, cells)
+        self.write_one(sql, cells)
     }
 
-    /// Writes how often a slot was used, if it is what was read.
+    /// Writes the uses of a slot, if the stored number is the one that was read.
     pub(crate) fn use_slot(&mut self, account: &str, old: &Slot, used: u64) -> Result<()> {
         let sql = "UPDATE ledger_slot SET used = $1 WHERE account = $2 AND name = $3 AND used = $4";
         let cells = [whole(used)?, account.into(), old.name.as_str().into(), whole(old.used)?];
-        self.one(sql, cells)
+        self.write_one(sql, cells)
     }
 
     pub(crate) fn share(&mut self, account: &str, analyst: &str) -> Result<Option<Share>> {
@@ -169,10 +169,10 @@ impl Tables<'_> {
                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
         let mut cells = vec![account.into(), share.analyst.as_str().into()];
         cells.extend(balance_cells(&share.balance)?);
-        self.one(sql, cells)
+        self.write_one(sql, cells)
     }
 
-    /// Writes what there is of a share, if all of its balance is what was read.
+    /// Writes the capacity of a quota, if the whole stored balance is the old one.
     pub(crate) fn change_share(&mut self, account: &str, old: &Share, new: &Balance) -> Result<()> {
         let sql = "UPDATE ledger_quota SET capacity_main = $1, capacity_delta = $2, \
                    capacity_pure = $3 WHERE account = $4 AND analyst = $5 AND charges = $6 \
@@ -182,10 +182,10 @@ impl Tables<'_> {
         let mut cells = cost_cells(&new.capacity).to_vec();
         cells.extend([account.into(), old.analyst.as_str().into()]);
         cells.extend(balance_cells(&old.balance)?);
-        self.one(sql, cells)
+        self.write_one(sql, cells)
     }
 
-    /// Writes a share's new balance, if the old one is still there.
+    /// Writes the new balance of a quota, if the stored balance is the old one.
     pub(crate) fn charge_share(&mut self, account: &str, old: &Share, new: &Balance) -> Result<()> {
         let sql = "UPDATE ledger_quota SET charges = $1, spent_main = $2, spent_delta = $3, \
                    spent_pure = $4 WHERE account = $5 AND analyst = $6 AND charges = $7 \
@@ -194,7 +194,7 @@ impl Tables<'_> {
         let mut cells = spent_cells(new)?;
         cells.extend([account.into(), old.analyst.as_str().into()]);
         cells.extend(spent_cells(&old.balance)?);
-        self.one(sql, cells)
+        self.write_one(sql, cells)
     }
 }
 

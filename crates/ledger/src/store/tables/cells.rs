@@ -1,18 +1,18 @@
-//! Rows of cells, which may hold anything, as what they should mean.
+//! Reads rows of cells, which may hold anything, as accounts, releases and so on.
 
 use counterpoint::Relation;
-use counterpoint_wire::adjacency_named;
-use counterpoint_wire::ledger::{Cost, Described, Rule};
+use counterpoint_wire::adjacency_from_name;
+use counterpoint_wire::ledger::{Cost, ReleaseRecord, Rule};
 
 use super::sortable::{amount, sortable};
 use crate::rules::chain::{Hash, Head};
 use crate::rules::error::{Result, damaged};
-use crate::rules::rows::{Account, Alias, Answer, Balance, Release, Session, Share, Slot};
+use crate::rules::rows::{Account, Alias, AnswerRow, Balance, Release, SessionRow, Share, Slot};
 use crate::store::database::{Cell, Row};
 
 /// An entry as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stored {
+pub(crate) struct EntryRow {
     pub(crate) sequence: u64,
     pub(crate) previous: Vec<u8>,
     pub(crate) hash: Vec<u8>,
@@ -22,31 +22,31 @@ pub(crate) struct Stored {
 
 pub(crate) fn only_head(rows: &[Row]) -> Result<Head> {
     match rows {
-        [row] if Reader(row).whole(0)? == 1 => {
-            Ok(Head { sequence: Reader(row).count(1)?, hash: Reader(row).hash(2)? })
+        [row] if RowReader(row).whole(0)? == 1 => {
+            Ok(Head { sequence: RowReader(row).count(1)?, hash: RowReader(row).hash(2)? })
         }
         _ => Err(damaged(format_args!("ledger_head has {} rows; legal: one, of id 1", rows.len()))),
     }
 }
 
-/// An entry; there are many, and nothing is copied.
-pub(crate) fn stored(row: Row) -> Result<Stored> {
-    let sequence = Reader(&row).count(0)?;
+/// Takes an entry out of a row. There are many entries, so no cell is copied.
+pub(crate) fn entry_row(row: Row) -> Result<EntryRow> {
+    let sequence = RowReader(&row).count(0)?;
     match <[Cell; 5]>::try_from(row) {
         Ok(
             [_, Cell::Bytes(previous), Cell::Bytes(hash), Cell::Text(account), Cell::Text(body)],
-        ) => Ok(Stored { sequence, previous, hash, account: Some(account), body }),
+        ) => Ok(EntryRow { sequence, previous, hash, account: Some(account), body }),
         Ok([_, Cell::Bytes(previous), Cell::Bytes(hash), Cell::Null, Cell::Text(body)]) => {
-            Ok(Stored { sequence, previous, hash, account: None, body })
+            Ok(EntryRow { sequence, previous, hash, account: None, body })
         }
         _ => Err(damaged("a cell of an entry is of another type")),
     }
 }
 
 pub(crate) fn account(row: &[Cell]) -> Result<Account> {
-    let row = Reader(row);
-    let adjacency = adjacency_named(&row.text(4)?);
-    let adjacency = adjacency.ok_or_else(|| damaged("an adjacency is none"))?;
+    let row = RowReader(row);
+    let adjacency = adjacency_from_name(&row.text(4)?);
+    let adjacency = adjacency.ok_or_else(|| damaged("an account's adjacency is unknown"))?;
     Ok(Account {
         name: row.text(0)?,
         parent: row.optional_text(1)?,
@@ -61,31 +61,31 @@ pub(crate) fn account(row: &[Cell]) -> Result<Account> {
     })
 }
 
-/// An account, and the row it was read from.
+/// An account, with the row that it was read from.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct AccountRow {
     pub(crate) account: Account,
     row: Row,
 }
 
-/// The first columns of an account's row never change: the rule is the last of them.
+/// The number of the first columns of an account's row, which never change. The rule is the last of them.
 const FIXED: usize = 8;
-/// The columns with what there is to spend; those with what is spent follow.
+/// The columns with the capacity. The columns with the spent amount follow.
 const CAPACITY: std::ops::Range<usize> = 11..14;
 
-impl Known {
+impl AccountRow {
     pub(crate) fn read(row: Row) -> Result<Self> {
         Ok(Self { account: account(&row)?, row })
     }
 
-    /// The account as another row has it. What never changes is compared as it is stored.
+    /// The account as another row has it. The columns that never change are compared without reading them.
     pub(crate) fn now(&self, row: &[Cell]) -> Result<Account> {
         if row.get(..FIXED) != self.row.get(..FIXED) {
-            return Err(damaged("the account is not the one it was; legal: open the ledger again"));
+            return Err(damaged("the account's rule has changed; legal: open the ledger again"));
         }
-        // What there is to spend seldom changes.
+        // The capacity seldom changes.
         let is_same = row.get(CAPACITY) == self.row.get(CAPACITY);
-        let row = Reader(row);
+        let row = RowReader(row);
         let capacity =
             if is_same { self.account.balance.capacity.clone() } else { row.cost(CAPACITY.start)? };
         let balance = Balance { charges: row.count(10)?, capacity, spent: row.cost(CAPACITY.end)? };
@@ -99,18 +99,18 @@ impl Known {
 }
 
 pub(crate) fn slot(row: &[Cell]) -> Result<Slot> {
-    let row = Reader(row);
-    let release = Described::read(&row.text(3)?)?;
+    let row = RowReader(row);
+    let release = ReleaseRecord::read(&row.text(3)?)?;
     Ok(Slot { name: row.text(0)?, total: row.count(1)?, used: row.count(2)?, release })
 }
 
 pub(crate) fn share(row: &[Cell]) -> Result<Share> {
-    let row = Reader(row);
+    let row = RowReader(row);
     Ok(Share { analyst: row.text(0)?, balance: row.balance(1)? })
 }
 
 pub(crate) fn release(row: &[Cell]) -> Result<Release> {
-    let row = Reader(row);
+    let row = RowReader(row);
     Ok(Release {
         key: row.text(0)?,
         account: row.text(1)?,
@@ -131,7 +131,7 @@ pub(crate) fn release(row: &[Cell]) -> Result<Release> {
 }
 
 pub(crate) fn alias(row: &[Cell]) -> Result<Alias> {
-    let row = Reader(row);
+    let row = RowReader(row);
     Ok(Alias {
         account: row.text(0)?,
         analyst: row.text(1)?,
@@ -141,9 +141,9 @@ pub(crate) fn alias(row: &[Cell]) -> Result<Alias> {
     })
 }
 
-pub(crate) fn session(row: &[Cell]) -> Result<Session> {
-    let row = Reader(row);
-    Ok(Session {
+pub(crate) fn session(row: &[Cell]) -> Result<SessionRow> {
+    let row = RowReader(row);
+    Ok(SessionRow {
         key: row.text(0)?,
         account: row.text(1)?,
         begun: row.count(2)?,
@@ -153,9 +153,9 @@ pub(crate) fn session(row: &[Cell]) -> Result<Session> {
     })
 }
 
-pub(crate) fn answer(row: &[Cell]) -> Result<Answer> {
-    let row = Reader(row);
-    Ok(Answer {
+pub(crate) fn answer(row: &[Cell]) -> Result<AnswerRow> {
+    let row = RowReader(row);
+    Ok(AnswerRow {
         key: row.text(0)?,
         account: row.text(1)?,
         number: row.count(2)?,
@@ -197,9 +197,9 @@ pub(crate) fn whole(number: u64) -> Result<Cell> {
 }
 
 /// Reads the cells of a row, which may hold anything.
-pub(crate) struct Reader<'a>(pub(crate) &'a [Cell]);
+pub(crate) struct RowReader<'a>(pub(crate) &'a [Cell]);
 
-impl Reader<'_> {
+impl RowReader<'_> {
     pub(crate) fn cell(&self, index: usize) -> &Cell {
         self.0.get(index).unwrap_or(&Cell::Null)
     }
@@ -207,7 +207,7 @@ impl Reader<'_> {
     pub(crate) fn whole(&self, index: usize) -> Result<i64> {
         match self.cell(index) {
             Cell::Whole(number) => Ok(*number),
-            _ => Err(damaged("a cell is no whole number")),
+            _ => Err(damaged("a cell is not a whole number")),
         }
     }
 
@@ -230,7 +230,7 @@ impl Reader<'_> {
         match self.cell(index) {
             Cell::Text(text) => Ok(Some(text.clone())),
             Cell::Null => Ok(None),
-            _ => Err(damaged("a cell is no text")),
+            _ => Err(damaged("a cell is not text")),
         }
     }
 
@@ -246,7 +246,7 @@ impl Reader<'_> {
         hash.map(Hash).map_err(|_| damaged("a cell holds no hash"))
     }
 
-    /// Charges, capacity and what is spent, from a column on.
+    /// The charges, the capacity and the spent amount, from a column on.
     pub(crate) fn balance(&self, index: usize) -> Result<Balance> {
         let (capacity, spent) = (self.cost(index + 1)?, self.cost(index + 4)?);
         Ok(Balance { charges: self.count(index)?, capacity, spent })

@@ -1,20 +1,21 @@
-//! Every statement about releases and the keys they go by.
+//! Every statement about releases and their keys.
 
 use super::Tables;
-use super::cells::{Reader, alias, optional, release, whole};
+use super::cells::{RowReader, alias, optional, release, whole};
 use crate::rules::chain::Hash;
 use crate::rules::error::Result;
 use crate::rules::rows::{Alias, Release};
 use crate::store::database::{Cell, Statement};
 
-/// A row without its response, and the response's digest and length.
-pub(crate) type Digested<T> = (T, Option<(Hash, u64)>);
+/// A row without its response, with the response's digest and length.
+pub(crate) type DigestRow<T> = (T, Option<(Hash, u64)>);
 
-/// How many releases are read at a time, and how many bytes their responses have together if there are several.
+/// The most releases that are read at a time, and the most bytes that their responses have together if there are
+/// several.
 const RELEASES: u64 = 500;
 const RESPONSES: u64 = 1 << 20;
 
-/// Releases that are not over.
+/// Releases without a response, except sessions that have ended.
 pub(crate) const OPEN_RELEASES: &str = "SELECT r.key, r.account, r.analyst, r.session, r.request, r.reserved \
      FROM ledger_release r LEFT JOIN ledger_session s ON s.key = r.key AND s.account = r.account \
      WHERE r.committed IS NULL AND s.ended IS NULL ORDER BY r.reserved";
@@ -27,21 +28,21 @@ impl Tables<'_> {
     /// The accounts in which a key was reserved.
     pub(crate) fn accounts_with(&mut self, key: &str) -> Result<Vec<String>> {
         let sql = "SELECT account FROM ledger_release WHERE key = $1 ORDER BY account";
-        self.list(sql, &[key.into()], |row| Reader(row).text(0))
+        self.list(sql, &[key.into()], |row| RowReader(row).text(0))
     }
 
-    /// Some of the releases reserved after an entry, in order; none if there are none. How many depends on how long their
-    /// responses are: together they take little memory.
+    /// Some of the releases that were reserved after an entry, in order; an empty list if there are none. Long
+    /// responses make the list shorter, so that it takes little memory.
     pub(crate) fn releases(&mut self, after: i64) -> Result<Vec<Release>> {
         let sql = "SELECT reserved, CAST(coalesce(length(response), 0) AS BIGINT) FROM ledger_release \
                    WHERE reserved > $1 ORDER BY reserved LIMIT $2";
         let (mut last, mut bytes) = (None, 0);
         for row in self.rows(sql, &[after.into(), whole(RELEASES)?])? {
-            bytes += Reader(&row).count(1)?;
+            bytes += RowReader(&row).count(1)?;
             if last.is_some() && bytes > RESPONSES {
                 break;
             }
-            last = Some(Reader(&row).whole(0)?);
+            last = Some(RowReader(&row).whole(0)?);
         }
         let Some(last) = last else { return Ok(Vec::new()) };
         let sql = "SELECT key, account, analyst, session, request, reserved, committed, response \
@@ -49,8 +50,9 @@ impl Tables<'_> {
         self.list(sql, &[after.into(), last.into()], release)
     }
 
-    /// Some of the releases reserved after an entry, in order, with their responses' digests and lengths alone.
-    pub(crate) fn digested_releases(&mut self, after: i64) -> Result<Vec<Digested<Release>>> {
+    /// Some of the releases that were reserved after an entry, in order, with digests and lengths in the place of
+    /// responses.
+    pub(crate) fn digested_releases(&mut self, after: i64) -> Result<Vec<DigestRow<Release>>> {
         if !self.has_digests()? {
             return Ok(self.releases(after)?.into_iter().map(digested).collect());
         }
@@ -59,12 +61,12 @@ impl Tables<'_> {
         self.list(sql, &[after.into(), whole(RELEASES)?], digested_release)
     }
 
-    /// The same of one.
+    /// One release, with a digest and a length in the place of its response.
     pub(crate) fn digested_release(
         &mut self,
         account: &str,
         key: &str,
-    ) -> Result<Option<Digested<Release>>> {
+    ) -> Result<Option<DigestRow<Release>>> {
         if !self.has_digests()? {
             return Ok(self.release(account, key)?.map(digested));
         }
@@ -76,7 +78,7 @@ impl Tables<'_> {
         )
     }
 
-    /// Releases without a response, sessions among them, in the order of their reservations.
+    /// Releases without a response, including sessions, in the order of their reservations.
     pub(crate) fn uncommitted(&mut self) -> Result<Vec<Release>> {
         let sql = "SELECT key, account, analyst, session, request, reserved, committed \
                    FROM ledger_release WHERE committed IS NULL ORDER BY reserved";
@@ -94,10 +96,10 @@ impl Tables<'_> {
             release.request.into(),
             whole(release.reserved)?,
         ];
-        self.one(sql, cells)
+        self.write_one(sql, cells)
     }
 
-    /// Aliases that were given after an entry, in order, at most so many.
+    /// At most `most` aliases that were given after an entry, in order.
     pub(crate) fn aliases(&mut self, after: i64, most: u64) -> Result<Vec<Alias>> {
         let sql = "SELECT account, analyst, alias, key, entry FROM ledger_alias \
                    WHERE entry > $1 ORDER BY entry LIMIT $2";
@@ -114,10 +116,10 @@ impl Tables<'_> {
             alias.key.as_str().into(),
             whole(alias.entry)?,
         ];
-        self.one(sql, cells)
+        self.write_one(sql, cells)
     }
 
-    /// Stores a response, if there is none.
+    /// Stores a response, if the release has none.
     pub(crate) fn respond(
         &mut self,
         account: &str,
@@ -127,21 +129,21 @@ impl Tables<'_> {
     ) -> Result<()> {
         let sql = "UPDATE ledger_release SET committed = $1, response = $2 \
                    WHERE key = $3 AND account = $4 AND session = 0 AND committed IS NULL";
-        self.one(sql, [whole(committed)?, response.into(), key.into(), account.into()])
+        self.write_one(sql, [whole(committed)?, response.into(), key.into(), account.into()])
     }
 }
 
-fn digested(mut release: Release) -> Digested<Release> {
+fn digested(mut release: Release) -> DigestRow<Release> {
     let response = release.response.take();
     (release, response.map(|bytes| (Hash::of(&bytes), bytes.len() as u64)))
 }
 
-/// A release whose response is a digest, with the length after it.
-fn digested_release(row: &[Cell]) -> Result<Digested<Release>> {
+/// Reads a row in which the response's digest and length are in the place of the response.
+fn digested_release(row: &[Cell]) -> Result<DigestRow<Release>> {
     let found = Release { response: None, ..release(row)? };
-    let response = match Reader(row).cell(7) {
+    let response = match RowReader(row).cell(7) {
         Cell::Null => None,
-        _ => Some((Reader(row).hash(7)?, Reader(row).count(8)?)),
+        _ => Some((RowReader(row).hash(7)?, RowReader(row).count(8)?)),
     };
     Ok((found, response))
 }

@@ -1,38 +1,38 @@
 //! Every statement about sessions.
 
-use super::cells::{Reader, answer, session, whole};
-use super::{Digested, Tables};
+use super::cells::{RowReader, answer, session, whole};
+use super::{DigestRow, Tables};
 use crate::rules::chain::Hash;
 use crate::rules::error::{Result, damaged};
-use crate::rules::rows::{Answer, Session};
+use crate::rules::rows::{AnswerRow, SessionRow};
 use crate::store::database::{Cell, Statement};
 
-/// Sessions that are not over.
+/// Sessions that have not ended.
 pub(crate) const OPEN_SESSIONS: &str = "SELECT key, account, begun, answered, declaration FROM ledger_session \
      WHERE ended IS NULL ORDER BY begun";
 
 impl Tables<'_> {
-    pub(crate) fn session(&mut self, account: &str, key: &str) -> Result<Option<Session>> {
+    pub(crate) fn session(&mut self, account: &str, key: &str) -> Result<Option<SessionRow>> {
         let sql = "SELECT key, account, begun, answered, ended, declaration \
                    FROM ledger_session WHERE key = $1 AND account = $2";
         self.first(&named(sql, account, key), session)
     }
 
-    /// Sessions begun after an entry, in order, at most so many.
-    pub(crate) fn sessions(&mut self, after: i64, most: u64) -> Result<Vec<Session>> {
+    /// At most `most` sessions that began after an entry, in order.
+    pub(crate) fn sessions(&mut self, after: i64, most: u64) -> Result<Vec<SessionRow>> {
         let sql = "SELECT key, account, begun, answered, ended, declaration \
                    FROM ledger_session WHERE begun > $1 ORDER BY begun LIMIT $2";
         self.list(sql, &[after.into(), whole(most)?], session)
     }
 
-    /// An analyst's sessions in an account that began after an entry, in order, at most so many.
+    /// At most `most` sessions of an analyst in an account that began after an entry, in order.
     pub(crate) fn sessions_of(
         &mut self,
         account: &str,
         analyst: &str,
         after: u64,
         most: u64,
-    ) -> Result<Vec<Session>> {
+    ) -> Result<Vec<SessionRow>> {
         let sql = "SELECT s.key, s.account, s.begun, s.answered, s.ended, s.declaration \
                    FROM ledger_session s \
                    JOIN ledger_release r ON r.key = s.key AND r.account = s.account \
@@ -41,17 +41,17 @@ impl Tables<'_> {
         self.list(sql, &[account.into(), analyst.into(), whole(after)?, whole(most)?], session)
     }
 
-    pub(crate) fn add_session(&mut self, session: &Session, state: &[u8]) -> Result<()> {
+    pub(crate) fn add_session(&mut self, session: &SessionRow, state: &[u8]) -> Result<()> {
         let [key, account] = [&session.key, &session.account].map(|name| Cell::from(name.as_str()));
         let sql = "INSERT INTO ledger_session (key, account, begun, answered, declaration) \
                    VALUES ($1, $2, $3, 0, $4)";
         let declaration = session.declaration.as_slice().into();
-        self.one(sql, [key.clone(), account.clone(), whole(session.begun)?, declaration])?;
+        self.write_one(sql, [key.clone(), account.clone(), whole(session.begun)?, declaration])?;
         let sql = "INSERT INTO ledger_state (key, account, state) VALUES ($1, $2, $3)";
-        self.one(sql, [key, account, state.into()])
+        self.write_one(sql, [key, account, state.into()])
     }
 
-    /// The digest of that state.
+    /// The digest of a session's private state.
     pub(crate) fn state_digest(&mut self, account: &str, key: &str) -> Result<Option<Hash>> {
         let sql = if self.has_digests()? {
             "SELECT state FROM ledger_state_digest WHERE key = $1 AND account = $2"
@@ -60,91 +60,97 @@ impl Tables<'_> {
         };
         let is_digest = self.has_digests()? || self.lacks_secrets()?;
         self.first(&named(sql, account, key), |row| match is_digest {
-            true => Reader(row).hash(0),
-            false => Ok(Hash::of(&Reader(row).bytes(0)?)),
+            true => RowReader(row).hash(0),
+            false => Ok(Hash::of(&RowReader(row).bytes(0)?)),
         })
     }
 
-    /// How many states there are.
+    /// The number of private states.
     pub(crate) fn states(&mut self) -> Result<usize> {
         let table = if self.has_digests()? { "ledger_state_digest" } else { "ledger_state" };
         Ok(self.counts([table])?[0])
     }
 
-    /// The private state of a session that is not over.
+    /// The private state of a session that has not ended.
     pub(crate) fn state(&mut self, account: &str, key: &str) -> Result<Option<Vec<u8>>> {
         if self.lacks_secrets()? {
-            return Err(damaged("it is a copy for auditors, without private states"));
+            return Err(damaged("the file is a copy for auditors, without private states"));
         }
         let sql = "SELECT state FROM ledger_state WHERE key = $1 AND account = $2";
-        self.first(&named(sql, account, key), |row| Reader(row).bytes(0))
+        self.first(&named(sql, account, key), |row| RowReader(row).bytes(0))
     }
 
-    /// Adds an answer, if the session has as many as it would follow and is not over.
-    pub(crate) fn add_answer(&mut self, answer: &Answer) -> Result<()> {
+    /// Adds an answer, if the session has not ended and has exactly the answers before this one.
+    pub(crate) fn add_answer(&mut self, answer: &AnswerRow) -> Result<()> {
         let sql = "UPDATE ledger_session SET answered = answered + 1 \
                    WHERE key = $1 AND account = $2 AND answered = $3 AND ended IS NULL";
         let [key, account] = [&answer.key, &answer.account].map(|name| Cell::from(name.as_str()));
         let before = whole(answer.number.saturating_sub(1))?;
-        self.one(sql, [key.clone(), account.clone(), before])?;
+        self.write_one(sql, [key.clone(), account.clone(), before])?;
         let sql = "INSERT INTO ledger_answer (key, account, number, ask, question, entry, \
                    response) VALUES ($1, $2, $3, $4, $5, $6, $7)";
         let (number, entry) = (whole(answer.number)?, whole(answer.entry)?);
         let (ask, response) = (answer.ask.as_str().into(), answer.response.as_slice().into());
-        self.one(sql, [key, account, number, ask, answer.question.into(), entry, response])
+        self.write_one(sql, [key, account, number, ask, answer.question.into(), entry, response])
     }
 
-    /// Puts a new state in the place of the old.
+    /// Replaces a session's private state.
     pub(crate) fn set_state(&mut self, account: &str, key: &str, state: &[u8]) -> Result<()> {
         let sql = "UPDATE ledger_state SET state = $1 WHERE key = $2 AND account = $3";
-        self.one(sql, [state.into(), key.into(), account.into()])
+        self.write_one(sql, [state.into(), key.into(), account.into()])
     }
 
-    /// Ends a session and forgets its state.
+    /// Ends a session and deletes its state.
     pub(crate) fn end(&mut self, account: &str, key: &str, entry: u64) -> Result<()> {
         let sql = "UPDATE ledger_session SET ended = $1 \
                    WHERE key = $2 AND account = $3 AND ended IS NULL";
-        self.one(sql, [whole(entry)?, key.into(), account.into()])?;
+        self.write_one(sql, [whole(entry)?, key.into(), account.into()])?;
         let sql = "DELETE FROM ledger_state WHERE key = $1 AND account = $2";
-        self.one(sql, [key.into(), account.into()])
+        self.write_one(sql, [key.into(), account.into()])
     }
 
-    /// An answer by its own key.
-    pub(crate) fn answer(&mut self, account: &str, key: &str, ask: &str) -> Result<Option<Answer>> {
+    /// The answer of a session to the question of this name.
+    pub(crate) fn answer(
+        &mut self,
+        account: &str,
+        key: &str,
+        ask: &str,
+    ) -> Result<Option<AnswerRow>> {
         let sql = "SELECT key, account, number, ask, question, entry, response \
                    FROM ledger_answer WHERE key = $1 AND account = $2 AND ask = $3";
         let parameters = vec![key.into(), account.into(), ask.into()];
         self.first(&Statement { sql, parameters }, answer)
     }
 
-    /// The names of the questions that a session answered, in order.
+    /// The names of the questions that a session has answered, in order.
     pub(crate) fn asks(&mut self, account: &str, key: &str) -> Result<Vec<String>> {
         let sql = "SELECT ask FROM ledger_answer WHERE key = $1 AND account = $2 ORDER BY number";
-        self.list(sql, &[key.into(), account.into()], |row| Reader(row).text(0))
+        self.list(sql, &[key.into(), account.into()], |row| RowReader(row).text(0))
     }
 
-    /// The answers of a session after one, in order, at most so many.
+    /// At most `most` answers of a session after a number, in order.
     pub(crate) fn answers_after(
         &mut self,
         account: &str,
         key: &str,
         after: u64,
         most: u64,
-    ) -> Result<Vec<Answer>> {
+    ) -> Result<Vec<AnswerRow>> {
         let sql = "SELECT key, account, number, ask, question, entry, response FROM ledger_answer \
                    WHERE key = $1 AND account = $2 AND number > $3 ORDER BY number LIMIT $4";
         self.list(sql, &[key.into(), account.into(), whole(after)?, whole(most)?], answer)
     }
 
-    /// Answers stored after an entry, in order, at most so many, with their responses' digests and lengths alone.
-    pub(crate) fn answers(&mut self, after: i64, most: u64) -> Result<Vec<Digested<Answer>>> {
+    /// At most `most` answers that were stored after an entry, in order, with digests and lengths in the place of
+    /// responses.
+    pub(crate) fn answers(&mut self, after: i64, most: u64) -> Result<Vec<DigestRow<AnswerRow>>> {
         let cells = [after.into(), whole(most)?];
         if self.has_digests()? {
             let sql = "SELECT key, account, number, ask, question, entry, response, length \
                        FROM ledger_answer_digest WHERE entry > $1 ORDER BY entry LIMIT $2";
             return self.list(sql, &cells, |row| {
-                let digest = (Reader(row).hash(6)?, Reader(row).count(7)?);
-                Ok((Answer { response: Vec::new(), ..answer(row)? }, Some(digest)))
+                let digest = (RowReader(row).hash(6)?, RowReader(row).count(7)?);
+                Ok((AnswerRow { response: Vec::new(), ..answer(row)? }, Some(digest)))
             });
         }
         let sql = "SELECT key, account, number, ask, question, entry, response \
@@ -157,7 +163,7 @@ impl Tables<'_> {
     }
 }
 
-/// A statement about one session.
+/// A statement with a session's key and account as its parameters.
 fn named(sql: &'static str, account: &str, key: &str) -> Statement {
     Statement { sql, parameters: vec![key.into(), account.into()] }
 }

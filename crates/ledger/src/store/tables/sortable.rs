@@ -1,8 +1,8 @@
-//! Amounts as the tables have them.
+//! Amounts as the tables hold them.
 
 use counterpoint_budget::Amount;
 
-/// An amount as text whose order, byte by byte, is the order of the amounts.
+/// Writes an amount as text. Byte by byte, the order of such texts is the order of the amounts.
 pub(crate) fn sortable(amount: &Amount) -> String {
     let mut text = amount.to_string();
     let whole = text.find('.').unwrap_or(text.len());
@@ -10,11 +10,11 @@ pub(crate) fn sortable(amount: &Amount) -> String {
     text
 }
 
-/// How many digits are before the point, as many as the largest amount has, and as many zeros.
+/// The number of digits before the point: that of the largest amount. `ZEROS` has the same length.
 const WHOLE: usize = 40;
 const ZEROS: &str = "0000000000000000000000000000000000000000";
 
-/// Reads what [`sortable`] wrote, and nothing else.
+/// Reads text that [`sortable`] wrote, and no other text.
 pub(crate) fn amount(text: &str) -> Option<Amount> {
     let (whole, rest) = text.split_at_checked(WHOLE)?;
     let has_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,9 +1,9 @@
-//! Chances of Gaussians: discrete ones by sums and by corrected integrals, and the normal law.
+//! Probabilities of Gaussian noise: discrete ones by sums and by corrected integrals, and the normal law.
 
 use std::f64::consts::{PI, SQRT_2};
 
-/// P(x >= k) of a discrete Gaussian, for each k that a double can tell from never: summed from the
-/// far end.
+/// P(x >= k) of a discrete Gaussian, for each k at which a double distinguishes it from zero; summed from the largest
+/// k.
 pub(super) fn tails(sigma: f64) -> Vec<f64> {
     let furthest = (38.0 * sigma).ceil() as u64 + 1;
     let weight = |k: u64| (-0.5 * (k as f64 / sigma).powi(2)).exp();
@@ -22,8 +22,8 @@ pub(super) fn tails(sigma: f64) -> Vec<f64> {
     list
 }
 
-/// Values at 2, 4, ... of the zeta function, and of the alternating one: B_2n / (2n)! is 2 zeta(2n) / (2 pi)^2n but for
-/// its sign, and the other takes its place in sums over midpoints.
+/// Values at 2, 4, ... of the zeta function and of the alternating zeta function. B_2n / (2n)! is 2 zeta(2n) / (2
+/// pi)^2n up to its sign; in sums over midpoints the alternating function replaces zeta.
 const ZETA: [f64; 12] = [
     1.644_934_066_848_226_4,
     1.082_323_233_711_138_1,
@@ -53,9 +53,9 @@ const ALTERNATING: [f64; 12] = [
     0.999_999_940_398_892_4,
 ];
 
-/// Euler and Maclaurin's corrections of a sum over e^(-x^2 / 2 sigma^2), relative to it: the sum over n of
-/// (-1)^(n+1) 2 values_n weight(n) He_(2n-m)(t) / ((2 pi)^2n sigma^(2n-m)), with Hermite's polynomials, for m of 1 or 2.
-/// Twelve terms leave less than 10^-16 where sigma is at least 32 and t at most 40.
+/// The Euler-Maclaurin corrections of a sum over e^(-x^2 / 2 sigma^2), relative to that density: the sum over n of
+/// (-1)^(n+1) 2 values_n weight(n) He_(2n-m)(t) / ((2 pi)^2n sigma^(2n-m)), with Hermite polynomials, for m = 1 or 2.
+/// Twelve terms leave an error below 10^-16 where sigma is at least 32 and t at most 40.
 fn corrections(
     (sigma, t): (f64, f64),
     m: u32,
@@ -77,8 +77,8 @@ fn corrections(
     sum
 }
 
-/// The same for a large sigma and k >= 1: the sum of f(j) = e^(-j^2 / 2 sigma^2) over j >= k is the
-/// integral from x = k - 1/2 on, and f'(x)/24 - 7 f'''(x)/5760 + 31 f^(5)(x)/967680 - ...
+/// P(x >= k) for a large sigma and k >= 1: the sum of f(j) = e^(-j^2 / 2 sigma^2) over j >= k is the integral from x =
+/// k - 1/2 on, plus f'(x)/24 - 7 f'''(x)/5760 + 31 f^(5)(x)/967680 - ...
 pub(super) fn wide_tail(sigma: f64, k: f64) -> f64 {
     let t = (k - 0.5) / sigma;
     let density = (-0.5 * t * t).exp() / (sigma * (2.0 * PI).sqrt());
@@ -88,7 +88,8 @@ pub(super) fn wide_tail(sigma: f64, k: f64) -> f64 {
     (normal_tail(t) - density * corrections((sigma, t), 1, &ALTERNATING, |_| 1.0)).max(0.0)
 }
 
-/// The sum of (j - k) f(j) over j >= k, likewise: the integral less f(k)/12 - 3 f''(k)/720 + ...
+/// E (x - k)_+ for a large sigma: the sum of (j - k) f(j) over j >= k is the integral minus f(k)/12 - 3 f''(k)/720 +
+/// ...
 pub(super) fn wide_excess(sigma: f64, k: f64) -> f64 {
     let t = k / sigma;
     let density = (-0.5 * t * t).exp() / (sigma * (2.0 * PI).sqrt());
@@ -104,8 +105,8 @@ pub(crate) fn normal_tail(t: f64) -> f64 {
     0.5 * libm::erfc(t / SQRT_2)
 }
 
-/// About the t >= 0 with P(Z > t) of this, by Newton's method for the tail's logarithm: that is concave, so after the first
-/// step each is nearer and none goes beyond.
+/// An estimate of the t >= 0 with P(Z > t) equal to `chance`, by Newton's method for the logarithm of the tail. The
+/// logarithm is concave, so after the first step the iterates approach t from one side.
 pub(super) fn normal_quantile(chance: f64) -> f64 {
     let mut t = (-2.0 * chance.ln()).max(0.0).sqrt();
     for _ in 0..6 {

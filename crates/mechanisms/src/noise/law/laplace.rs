@@ -1,6 +1,6 @@
-//! Sums of two continuous Laplace variables, from above.
+//! Upper bounds on sums of two continuous Laplace variables.
 
-/// Two scales, neither equal nor zero: or a little larger ones.
+/// Enlarges two scales slightly where needed, so that they are neither equal nor zero.
 fn apart(one: f64, other: f64) -> (f64, f64) {
     let (low, high) = (one.min(other), one.max(other));
     (low.max(1e-9 * high), high.max(1.0001 * low))
@@ -12,7 +12,7 @@ pub(super) fn two_laplaces((one, other): (f64, f64), x: f64) -> f64 {
     if x >= 0.0 {
         return two_laplaces_beyond(apart(one, other), x);
     }
-    // From above again: what is taken off has a little less of a tail.
+    // Also an upper bound: the subtracted tail has slightly smaller scales.
     let (low, high) = (one.min(other), one.max(other));
     1.0 - two_laplaces_beyond((low.min(0.9999 * high), high), -x)
 }
@@ -22,7 +22,7 @@ fn two_laplaces_beyond((low, high): (f64, f64), x: f64) -> f64 {
     (0.5 * (tail(high) - r * r * tail(low)) / (1.0 - r * r)).clamp(0.0, 1.0)
 }
 
-/// The integral of that from x >= 0 on.
+/// The integral of P(X + Y > .) from x >= 0 on.
 pub(super) fn two_laplaces_excess((one, other): (f64, f64), x: f64) -> f64 {
     let (low, high) = apart(one, other);
     let (r, tail) = (low / high, |scale: f64| (-x / scale).exp());

@@ -1,15 +1,15 @@
-//! Chances of a staircase.
+//! Probabilities of staircase noise.
 
-/// A staircase's masses: `scale` times e^-epsilon to the level.
+/// The masses of a staircase: `scale` times e^(-epsilon level).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Steps {
+pub(super) struct StaircaseLaw {
     epsilon: f64,
     period: f64,
     cut: f64,
     scale: f64,
 }
 
-impl Steps {
+impl StaircaseLaw {
     pub(super) fn new(epsilon: f64, period: f64, cut: f64) -> Self {
         let (decay, rest) = ((-epsilon).exp(), -(-epsilon).exp_m1());
         let scale = rest / ((2.0 * cut - 1.0) * rest + 2.0 * decay * period);
@@ -24,13 +24,13 @@ impl Steps {
         -(-self.epsilon).exp_m1()
     }
 
-    /// The level of k's period, and k's place in it.
+    /// The level of k's period, and the position of k within the period.
     fn place(&self, k: f64) -> (f64, f64) {
         let level = (k / self.period).floor();
         (level, (k - level * self.period).clamp(0.0, self.period))
     }
 
-    /// The sum of decay^level over one period, and over all.
+    /// The sum of decay^level over the first period, whose second part is on level 1.
     fn one(&self) -> f64 {
         self.cut + (self.period - self.cut) * self.decay()
     }
@@ -43,7 +43,7 @@ impl Steps {
         self.scale * (-self.epsilon * level).exp() * (left + later)
     }
 
-    /// Twice the sum over 0 <= j <= h, less that of zero.
+    /// P(|x| <= h): twice the sum over 0 <= j <= h, minus the mass of zero.
     pub(super) fn within(&self, h: f64) -> f64 {
         let (level, place) = self.place(h + 1.0);
         let before = place.min(self.cut) + (place - self.cut).max(0.0) * self.decay();
@@ -52,7 +52,8 @@ impl Steps {
         self.scale * (2.0 * sum - 1.0)
     }
 
-    /// The sum of (j - k) decay^level over j > k: first what is left of k's period, then the others.
+    /// E (x - k)_+: the sum of (j - k) decay^level over j > k, first over the rest of k's period, then over later
+    /// periods.
     pub(super) fn excess(&self, k: f64) -> f64 {
         let (level, place) = self.place(k);
         let (decay, rest, period, cut) = (self.decay(), self.rest(), self.period, self.cut);

@@ -1,10 +1,10 @@
-//! As many words and steps, whatever is drawn.
+//! Samplers use the same number of words and steps, whatever they draw.
 
 use super::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What runs with words of every kind take. Words are fair, or all ones or zeros in places, but for
-/// the one bit that keeps them from being on a threshold that is nearly zero or one.
+/// The costs of runs with words of every kind. Words are fair, or all ones or zeros in places, except for the one bit
+/// that keeps them off a threshold that is nearly zero or one.
 fn costs<T>(run: impl Fn() -> T) -> BTreeSet<Cost> {
     let fair = (0..tries(20_000, 0.1)).map(|seed| script::seeded(seed, &run).1);
     let steep = (0..tries(2_000, 0.1)).map(|seed| {
@@ -44,12 +44,12 @@ fn laplace_and_staircase_noise() {
 fn responses() {
     for (epsilon, others, leak) in [(1.0, 1, 0.0), (0.1, 3, 0.0), (20.0, 99, 0.1), (500.0, 1, 1e-9)]
     {
-        let law = Response::new(ratio(epsilon), others, ratio(leak));
+        let law = ResponseSampler::new(ratio(epsilon), others, ratio(leak));
         alike(&format!("{epsilon} {others} {leak}"), 4, costs(|| response(&law).unwrap()));
     }
 }
 
-/// Scores that are all alike, far apart, or at the ends of what there is: the same for all of them.
+/// Scores that are all equal, far apart, or at the ends of the range cost the same.
 #[test]
 fn choices_whatever_the_scores() {
     for rate in [250.0, 1.0, 2.0_f64.powi(-74)] {
@@ -71,7 +71,7 @@ fn choices_whatever_the_scores() {
     }
 }
 
-/// Each trial takes as much, whether it is kept or not.
+/// Each trial costs the same, whether it is accepted or not.
 #[test]
 fn gaussian_trials() {
     for sigma in SIGMAS {
@@ -87,8 +87,8 @@ fn gaussian_trials() {
     }
 }
 
-/// How many trials there were, against what came of them: independent, by chi-square over |noise| below
-/// and above the median and one, two, three or more trials.
+/// The number of trials is independent of the result: by chi-square over |noise| below and above the median and one,
+/// two, three or more trials.
 #[test]
 fn the_number_of_trials_tells_nothing() {
     let law = Gaussian::new(&ratio(10.5));
@@ -96,7 +96,7 @@ fn the_number_of_trials_tells_nothing() {
     let runs = tries(400_000, 0.05);
     for seed in 0..runs {
         let (noise, cost) = script::seeded(seed, || gaussian(&law));
-        let Ok(Whole::Small(noise)) = noise else { panic!() };
+        let Ok(WholeNumber::Small(noise)) = noise else { panic!() };
         *table.entry((noise.abs() < 8, cost.calls.min(3))).or_default() += 1.0;
     }
     let runs = runs as f64;
@@ -108,6 +108,6 @@ fn the_number_of_trials_tells_nothing() {
         (count - expected).powi(2) / expected
     };
     let square: f64 = table.iter().map(part).sum();
-    // Two degrees of freedom: more than 28 once in 10^6 runs; the words are the same in every run.
+    // With two degrees of freedom 28 is exceeded once in 10^6 runs; the words are the same in every run.
     assert!(table.len() == 6 && square < 28.0, "{square}: {table:?}");
 }

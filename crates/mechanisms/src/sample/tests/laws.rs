@@ -1,8 +1,8 @@
-//! Every threshold, found by trying words, against the probability it stands for.
+//! Every threshold, found by trying words, against its probability.
 
 use super::*;
 
-/// The first word for which it does not fall.
+/// The first word for which the toss fails.
 fn threshold(toss: impl Fn(u128) -> bool) -> u128 {
     let (mut low, mut high) = (0_u128, u128::MAX);
     while high - low > 1 {
@@ -12,28 +12,28 @@ fn threshold(toss: impl Fn(u128) -> bool) -> u128 {
     high
 }
 
-/// In units of 2^-128. A word on the threshold itself may be one more off, or two.
+/// Compares in units of 2^-128. A word on the threshold itself may add an error of one or two.
 fn near(found: u128, expected: &UBig, what: &str) {
     let found = UBig::from(found);
     let off = if found > *expected { &found - expected } else { expected - &found };
     assert!(off <= UBig::from(4_u8), "{what}: {found} {expected}");
 }
 
-/// Runs with these words, and halves where more are wanted.
+/// Runs with these words, then with one half if more words are needed.
 fn fallen<T>(words: Vec<u128>, run: impl FnOnce() -> T) -> T {
     let mut words = words.into_iter();
     script::with(move || Some(words.next().unwrap_or(1 << 127)), run).0
 }
 
-fn small(whole: Result<Whole, Error>) -> i128 {
+fn small(whole: Result<WholeNumber, Error>) -> i128 {
     match whole.unwrap() {
-        Whole::Small(x) => x,
-        Whole::Large(x) => i128::try_from(x).unwrap(),
+        WholeNumber::Small(x) => x,
+        WholeNumber::Large(x) => i128::try_from(x).unwrap(),
     }
 }
 
-/// The digits' probabilities, as the sampler has them, multiply to the geometric law: p_i/(1 - p_i) =
-/// e^(-2^i/s), and the product of 1 - p_i, with that of the far coin, is 1 - e^(-1/s).
+/// The digits' probabilities in the sampler multiply to the geometric law: p_i/(1 - p_i) = e^(-2^i/s), and the product
+/// of 1 - p_i, with that of the far coin, is 1 - e^(-1/s).
 #[test]
 fn digits_multiply_to_the_geometric_law() {
     for scale in SCALES {
@@ -77,19 +77,19 @@ fn a_difference_of_two_is_discrete_laplace_noise() {
             assert!((found / expected - 1.0).abs() < 1e-12);
         }
     }
-    // And by the words: the first number is counted up, the second one down.
+    // The same by words: the first number counts up, the second one down.
     let law = Geometric::new(&ratio(5.0));
     let mut random = Random::new(4);
     for _ in 0..200 {
         let both = [random.below(500), random.below(500)].map(u128::from);
         let words = both.map(|value| digits(value, law.count())).concat();
         let (found, cost) = script::of(&words, || laplace(&law));
-        assert_eq!(found, Ok(Whole::Small(both[0] as i128 - both[1] as i128)));
+        assert_eq!(found, Ok(WholeNumber::Small(both[0] as i128 - both[1] as i128)));
         assert_eq!((cost.calls, cost.words), (1, words.len() as u64));
     }
 }
 
-/// What a discrete Gaussian proposal is kept with, as the trial decides it.
+/// The probability that a discrete Gaussian proposal is accepted, as the trial decides.
 #[test]
 fn proposals_are_kept_as_often_as_they_should_be() {
     let mut random = Random::new(5);
@@ -108,9 +108,9 @@ fn proposals_are_kept_as_often_as_they_should_be() {
             let toss = |word: u128| {
                 let mut words = [digits(y, proposal.count()), digits(0, proposal.count())].concat();
                 words.push(word);
-                // Where it is not kept the words of the next trial fail to come.
+                // If the proposal is rejected, the words for the next trial are missing and the draw fails.
                 let (found, _) = script::of(&words, || gaussian(&law));
-                assert!(found.is_err() || found == Ok(Whole::Small(y as i128)));
+                assert!(found.is_err() || found == Ok(WholeNumber::Small(y as i128)));
                 found.is_ok()
             };
             let square = &exact * &exact;
@@ -129,7 +129,8 @@ fn a_staircase_is_put_together_from_its_parts() {
         let inverse = RBig::ONE / ratio(epsilon);
         let law = Staircase::new(&inverse, period, cut);
         let count = Geometric::new(&inverse).count();
-        // Whether it is near zero; which of those; which place on the level; the sign; the level.
+        // The words decide: whether the value is in the middle, the position there, the position on the level, the
+        // sign, the level.
         let draw = |core: u128, near: u128, place: u128, sign: u128, level: u128| {
             let mut words = vec![core, near, 0, place, 0, sign];
             words.extend(digits(level, count));
@@ -165,7 +166,7 @@ fn a_staircase_is_put_together_from_its_parts() {
 fn the_truth_and_the_leak_are_told_as_often_as_promised() {
     for (epsilon, others) in [(1.0, 2), (0.1, 9), (20.0, 999_999_999_999), (500.0, 6), (1e-6, 1)] {
         for leak in [0.0, 1e-300, 0.01, 0.75, 1.0 - 2.0_f64.powi(-53)] {
-            let law = Response::new(ratio(epsilon), others, ratio(leak));
+            let law = ResponseSampler::new(ratio(epsilon), others, ratio(leak));
             let told = |words: [u128; 2]| {
                 fallen(vec![words[0], words[1], 0, 0], || response(&law)).unwrap()
             };
@@ -189,14 +190,14 @@ fn each_of_so_many_has_as_many_words() {
         let found = |word: u128| fallen(vec![], || uniform::below(n, [word, 0])).unwrap();
         let mut random = Random::new(n);
         for value in [0, n / 3, n - 1, random.below(n)] {
-            // The first word whose number is the value or more.
+            // The first word whose number is at least the value.
             let first = threshold(|word| found(word) < value);
             near(first, &((UBig::from(value) << 128) / UBig::from(n)), &format!("{n} {value}"));
         }
     }
 }
 
-/// Where the choice goes from one place to the next, as a share of all weights, to 128 bits.
+/// The boundaries between choices, as a share of all weights, to 128 bits.
 #[test]
 fn choices_have_the_weights_of_their_scores() {
     let mut random = Random::new(6);

@@ -1,5 +1,4 @@
-//! Samplers against the laws they are made of, in numbers of any size; words that leave them open; and
-//! what they take, whatever is drawn.
+//! Samplers against their laws, in numbers of any size; words that leave them undecided; and their costs.
 
 mod laws;
 mod open;
@@ -23,7 +22,7 @@ const ALWAYS: u128 = 0;
 const SCALES: [f64; 8] = [1e-6, 0.01, 0.3, 1.0, 10.5, 1234.567, 1e9, 1.2e24];
 const SIGMAS: [f64; 8] = [1e-6, 0.03, 0.7, 1.0, 10.5, 1_500.123_456_789, 1e6, 3e12];
 
-/// What the sampler's words must be to give these digits, lowest first, and no more.
+/// The words that give exactly these digits, lowest first.
 fn digits(value: u128, count: usize) -> Vec<u128> {
     let mut words: Vec<u128> =
         (0..count).map(|place| if value >> place & 1 == 1 { ALWAYS } else { NEVER }).collect();
@@ -35,11 +34,11 @@ fn digits(value: u128, count: usize) -> Vec<u128> {
 fn ends_of_words_and_of_legal_scales() {
     for scale in [2.0_f64.powi(-20), 2.0_f64.powi(80)] {
         let law = Geometric::new(&ratio(scale));
-        assert!(matches!(laplace(&law), Ok(Whole::Small(_))));
+        assert!(matches!(laplace(&law), Ok(WholeNumber::Small(_))));
         assert!(2 * law.words() < 192);
     }
     for sigma in [2.0_f64.powi(-20), 2.0_f64.powi(79).next_down()] {
-        assert!(matches!(gaussian(&Gaussian::new(&ratio(sigma))), Ok(Whole::Small(_))));
+        assert!(matches!(gaussian(&Gaussian::new(&ratio(sigma))), Ok(WholeNumber::Small(_))));
     }
     let law = Geometric::new(&ratio(1.0));
     let (failed, _) = script::of(&[0; 3], || laplace(&law));

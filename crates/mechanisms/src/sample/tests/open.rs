@@ -1,20 +1,20 @@
-//! Words that share all their bits with a probability: the same number goes on.
+//! Words that share all their bits with a probability, so that more bits of the same number are drawn.
 
 use super::*;
 
-/// The first 128 bits of p, and the next.
+/// The first 128 bits of p, and the next 128.
 fn bits(p: &RBig) -> (u128, u128) {
     let scaled = big::floor(&(p * RBig::from(UBig::ONE << 256)));
     let low = UBig::from(u128::MAX);
     (u128::try_from(&scaled >> 128).unwrap(), u128::try_from(scaled & low).unwrap())
 }
 
-/// e^-x as a ratio, with more bits than are looked at.
+/// e^-x as a ratio, with more bits than the tests use.
 fn decay(x: &RBig) -> RBig {
     RBig::from(exp(x, 600)) / RBig::from(UBig::ONE << 600)
 }
 
-/// Runs with an open word and then with words below and above those that p goes on with.
+/// Runs with an undecided word, then with words below and above the next bits of p.
 fn goes_on<T: PartialEq + std::fmt::Debug>(
     before: &[u128],
     p: &RBig,
@@ -29,7 +29,7 @@ fn goes_on<T: PartialEq + std::fmt::Debug>(
         let words = [before, &[first], after, &[next]].concat();
         let (found, cost) = script::of(&words, &run);
         assert_eq!(found, *expected, "{p:?}");
-        // One call for the draw, and one for one word more.
+        // One call for the draw, and one for one more word.
         assert_eq!((cost.calls, cost.words), (2, words.len() as u64), "{p:?}");
     }
 }
@@ -45,8 +45,8 @@ fn digits() {
             let p = &b / (RBig::ONE + &b);
             let before = vec![NEVER; place];
             let after = vec![NEVER; count - place + count + 1];
-            let one = Ok(Whole::Small(1 << place));
-            goes_on(&before, &p, &after, || laplace(&law), [one, Ok(Whole::Small(0))]);
+            let one = Ok(WholeNumber::Small(1 << place));
+            goes_on(&before, &p, &after, || laplace(&law), [one, Ok(WholeNumber::Small(0))]);
         }
     }
 }
@@ -67,27 +67,31 @@ fn far_away() {
     let words = |more: &[u128]| {
         [&super::digits(5, count)[..count], &[first], &super::digits(1, count), more].concat()
     };
-    // Once: 0 below the first 256 bits of p; then a fresh number that is above.
-    let once = Ok(Whole::Large(IBig::from(512 + 5 - 1)));
+    // One repetition: 0 is below the next 128 bits of p; then a fresh number is above.
+    let once = Ok(WholeNumber::Large(IBig::from(512 + 5 - 1)));
     assert_eq!(script::of(&words(&[second - 1, half]), || laplace(&law)).0, once);
     assert_eq!(script::of(&words(&[second, third - 1, half]), || laplace(&law)).0, once);
-    // Twice.
-    let twice = Ok(Whole::Large(IBig::from(1024 + 5 - 1)));
+    // Two repetitions.
+    let twice = Ok(WholeNumber::Large(IBig::from(1024 + 5 - 1)));
     assert_eq!(
         script::of(&words(&[second - 1, first, second - 1, half]), || laplace(&law)).0,
         twice
     );
-    // Not at all.
-    assert_eq!(script::of(&words(&[second + 1]), || laplace(&law)).0, Ok(Whole::Small(4)));
-    assert_eq!(script::of(&words(&[second, third + 2]), || laplace(&law)).0, Ok(Whole::Small(4)));
-    // As a proposal for Gaussian noise it is kept with e^-E: here not, and then the next trial is 7.
+    // No repetition.
+    assert_eq!(script::of(&words(&[second + 1]), || laplace(&law)).0, Ok(WholeNumber::Small(4)));
+    assert_eq!(
+        script::of(&words(&[second, third + 2]), || laplace(&law)).0,
+        Ok(WholeNumber::Small(4))
+    );
+    // As a proposal for Gaussian noise it is accepted with probability e^-E; here it is rejected, and the next trial
+    // gives 7.
     let law = Gaussian::new(&ratio(2.5));
     let seven = [super::digits(7, count), super::digits(0, count), vec![0]].concat();
     let mut all = words(&[]);
     all.extend([half, second - 1, half]);
     all.extend(seven);
-    assert_eq!(script::of(&all, || gaussian(&law)).0, Ok(Whole::Small(7)));
-    // A level that far of a staircase of period 10 counts if it is not the middle that is kept.
+    assert_eq!(script::of(&all, || gaussian(&law)).0, Ok(WholeNumber::Small(7)));
+    // Such a level of a staircase of period 10 counts if the middle is not selected.
     let law = Staircase::new(&scale, 10, 2);
     let parts = |core: u128, sign: u128| {
         let level = [&super::digits(5, count)[..count], &[first, second - 1, half]].concat();
@@ -96,13 +100,13 @@ fn far_away() {
     let level = 517 * 10 + 2;
     assert_eq!(
         script::of(&parts(NEVER, 0), || staircase(&law)).0,
-        Ok(Whole::Large(IBig::from(level)))
+        Ok(WholeNumber::Large(IBig::from(level)))
     );
     assert_eq!(
         script::of(&parts(NEVER, 1), || staircase(&law)).0,
-        Ok(Whole::Large(IBig::from(-level)))
+        Ok(WholeNumber::Large(IBig::from(-level)))
     );
-    assert_eq!(script::of(&parts(ALWAYS, 1), || staircase(&law)).0, Ok(Whole::Small(0)));
+    assert_eq!(script::of(&parts(ALWAYS, 1), || staircase(&law)).0, Ok(WholeNumber::Small(0)));
 }
 
 #[test]
@@ -116,7 +120,7 @@ fn proposals() {
         let p = decay(&(&apart * &apart / (RBig::from(2) * square)));
         let before = [super::digits(1, count), super::digits(0, count)].concat();
         let kept = || gaussian(&law).is_ok();
-        // What is not kept is tried again, for which there are no words: the third call fails.
+        // A rejected proposal is followed by another trial, which has no words: the third call fails.
         let (first, next) = bits(&p);
         for (next, expected) in [(next - 1, true), (0, true), (next + 2, false), (u128::MAX, false)]
         {
@@ -132,13 +136,13 @@ fn responses_and_staircases() {
     let (one, epsilon) = (RBig::ONE, ratio(1.5));
     let b = decay(&epsilon);
     let p = &one / (&one + RBig::from(3) * &b);
-    let law = Response::new(epsilon.clone(), 3, RBig::ZERO);
-    let told = |truth| Ok(Told { leaked: 0, truth, other: 1 });
+    let law = ResponseSampler::new(epsilon.clone(), 3, RBig::ZERO);
+    let told = |truth| Ok(ResponseDraw { leaked: 0, truth, other: 1 });
     let third = (u128::MAX / 3) + 1;
     goes_on(&[0], &p, &[third, 0], || response(&law), [told(1), told(0)]);
     // A leak of 2^-200 has no bits among the first 128.
     let rare = ratio(2.0_f64.powi(-200));
-    let law = Response::new(epsilon.clone(), 3, rare);
+    let law = ResponseSampler::new(epsilon.clone(), 3, rare);
     let leaked =
         |next: u128| script::of(&[0, 0, third, 0, next], || response(&law)).0.unwrap().leaked == 1;
     assert!(leaked(0) && leaked((1 << 56) - 1) && !leaked(1 << 56));
@@ -147,27 +151,27 @@ fn responses_and_staircases() {
     let count = Geometric::new(&(&one / &epsilon)).count();
     let after = [&[1 << 127, 0, 0, 0, 0][..], &super::digits(0, count)].concat();
     let draw = || staircase(&law);
-    goes_on(&[], &p, &after, draw, [Ok(Whole::Small(0)), Ok(Whole::Small(2))]);
+    goes_on(&[], &p, &after, draw, [Ok(WholeNumber::Small(0)), Ok(WholeNumber::Small(2))]);
 }
 
-/// A number just below a third goes on with ones: only its last bits tell.
+/// A number just below a third continues with ones: only its last bits decide.
 #[test]
 fn uniform_numbers() {
     let third = u128::MAX / 3; // 0101...
     for (last, expected) in [(third, 0), (third + 1, 1), (0, 0), (u128::MAX, 1)] {
         let draw = || uniform::below(3, [third, third]);
         let (found, cost) = script::of(&[last, 0], draw);
-        // Where it goes on as a third does, one more word is wanted.
+        // If it continues like a third, one more word is needed.
         assert_eq!((found, cost.words), (Ok(expected), if last == third { 2 } else { 1 }));
     }
-    // The 192 bits that are looked at first leave it open; the words hold 64 more.
+    // The first 192 bits leave it undecided; the words hold 64 more.
     let draw = |last: u128| uniform::below(3, [third, (third >> 64 << 64) + last]);
     assert_eq!(script::of(&[], || draw(0)), (Ok(0), Cost { steps: 2, ..Cost::default() }));
     assert_eq!(script::of(&[], || draw(u64::MAX.into())).0, Ok(1));
     assert_eq!(script::of(&[], || uniform::below(1, [u128::MAX; 2])).0, Ok(0));
 }
 
-/// The number that is compared with the sums is never drawn again.
+/// The number that is compared with the sums is never redrawn.
 #[test]
 fn choices() {
     let rate = ratio(0.37) / RBig::from(2);
@@ -183,7 +187,8 @@ fn choices() {
         let word =
             |at: usize| u128::try_from((&all >> (384 - 128 * at)) & UBig::from(u128::MAX)).unwrap();
         let chosen = |words: &[u128]| script::of(words, || choose(&law, &scores));
-        // The words themselves, a little less and more, by what five weights may be off; and what follows.
+        // The words themselves, and slightly smaller and larger ones within the error of five weights; and the next
+        // bits.
         let [first, second, third, fourth] = [0, 1, 2, 3].map(word);
         assert_eq!(chosen(&[first, second - 64]).0, Ok(place));
         assert_eq!(chosen(&[first, second + 64]).0, Ok(place + 1));
@@ -197,7 +202,7 @@ fn choices() {
         assert_eq!((found, cost.words), (Ok(place), 4));
         assert_eq!(chosen(&[first, second, third, fourth + 64]).0, Ok(place + 1));
     }
-    // Before the first score's weight, which has no bits among 192, nothing is below it for certain.
+    // For the first score's weight, which is zero in 192 bits, nothing is certainly below.
     let far = Weights::new(ratio(1.0));
     let weight = decay(&RBig::from(150));
     let p = &weight / (RBig::ONE + &weight);

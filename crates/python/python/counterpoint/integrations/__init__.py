@@ -1,1 +1,1 @@
-"""Drop-ins for other libraries, each imported on demand only."""
+"""Adapters for other libraries, each imported only on demand."""

@@ -1,4 +1,4 @@
-"""What dp-accounting's events mean, as mechanisms."""
+"""The translation of dp-accounting's events to mechanisms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dp_accounting import dp_event
 from dp_accounting.privacy_accountant import NeighboringRelation
 
-from ..errors import InvalidArgument, NoFiniteEpsilon, Unsupported
+from ..errors import InvalidArgumentError, NoFiniteEpsilonError, UnsupportedError
 from ..mechanisms import (
     RDP,
     ZCDP,
@@ -37,8 +37,16 @@ REPLACE_ONE = NeighboringRelation.REPLACE_ONE
 REPLACE_SPECIAL = NeighboringRelation.REPLACE_SPECIAL
 
 
-class UnsupportedEvent(Unsupported):
-    """An event without a certified counterpart."""
+class UnsupportedEventError(UnsupportedError):
+    """An event has no certified counterpart.
+
+    Parameters
+    ----------
+    event
+        The event.
+    why
+        The reason.
+    """
 
     event: Any
     """The event, which may be part of the one that was given."""
@@ -49,11 +57,31 @@ class UnsupportedEvent(Unsupported):
 
 
 def mechanisms(event: Any, neighboring_relation: Any = ADD_OR_REMOVE_ONE) -> list[Mechanism]:
-    """The mechanisms that an event stands for; none where it costs nothing.
+    """Translates an event to mechanisms; to none if it costs nothing.
 
-    Raises :class:`UnsupportedEvent` where there are none that cost as much, and
-    :class:`counterpoint.NoFiniteEpsilon` where the event is not private at all.
+    Parameters
+    ----------
+    event
+        An event of dp-accounting.
+    neighboring_relation
+        The relation, of ``dp_accounting.NeighboringRelation``.
 
+    Returns
+    -------
+    list of Mechanism
+        The mechanisms.
+
+    Raises
+    ------
+    UnsupportedEventError
+        No mechanism here costs as much.
+    counterpoint.errors.NoFiniteEpsilonError
+        The event is not private.
+    TypeError
+        ``event`` is no event.
+
+    Examples
+    --------
     >>> from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent, SelfComposedDpEvent
     >>> mechanisms(SelfComposedDpEvent(PoissonSampledDpEvent(0.01, GaussianDpEvent(1.1)), 1000))
     [Gaussian(sigma=1.1, sensitivity=1.0, rate=0.01, count=1000)]
@@ -65,12 +93,12 @@ def mechanisms(event: Any, neighboring_relation: Any = ADD_OR_REMOVE_ONE) -> lis
 
 @singledispatch
 def _translate(event: Any, relation: Any) -> list[Mechanism]:
-    raise UnsupportedEvent(event, "it is not known here")
+    raise UnsupportedEventError(event, "it is not known here")
 
 
 @_translate.register(dp_event.UnsupportedDpEvent)
 def _unsupported(event: Any, relation: Any) -> list[Mechanism]:
-    raise UnsupportedEvent(event, "it says nothing of what is released")
+    raise UnsupportedEventError(event, "it says nothing of what is released")
 
 
 @_translate.register(dp_event.NoOpDpEvent)
@@ -90,8 +118,8 @@ def _composed(event: Any, relation: Any) -> list[Mechanism]:
     for part in event.events:
         try:
             found += _translate(part, relation)
-        except NoFiniteEpsilon as error:
-            # What is not supported, further on, has precedence.
+        except NoFiniteEpsilonError as error:
+            # An unsupported event further on has precedence.
             leak = error
     if leak is not None:
         raise leak
@@ -125,19 +153,19 @@ def _discrete_laplace(event: Any, relation: Any) -> list[Mechanism]:
     if noise in (0, math.inf):
         raise _no_privacy(event)
     if not noise >= 1e-100:
-        raise InvalidArgument(f"noise_parameter is {noise}; legal: 0, or a number of at least 1e-100")
+        raise InvalidArgumentError(f"noise_parameter is {noise}; legal: 0, or a number of at least 1e-100")
     return [Geometric(inverse_down(noise), steps)]
 
 
 @_translate.register(dp_event.RandomizedResponseDpEvent)
 def _randomized_response(event: Any, relation: Any) -> list[Mechanism]:
     if relation is ADD_OR_REMOVE_ONE:
-        raise UnsupportedEvent(event, "without a person's answer there is no output; REPLACE_ONE and "
+        raise UnsupportedEventError(event, "without a person's answer there is no output; REPLACE_ONE and "
                                       "REPLACE_SPECIAL have one")
     buckets = _whole("num_buckets", event.num_buckets)
     noise = _probability("noise_parameter", event.noise_parameter)
     if buckets < 1:
-        raise InvalidArgument(f"num_buckets is {buckets}; legal: a whole number of at least 1")
+        raise InvalidArgumentError(f"num_buckets is {buckets}; legal: a whole number of at least 1")
     if buckets == 1 or noise == 1:
         return []
     if noise == 0:
@@ -154,7 +182,7 @@ def _randomized_response(event: Any, relation: Any) -> list[Mechanism]:
 @_translate.register(dp_event.MixtureOfGaussiansDpEvent)
 def _mixture(event: Any, relation: Any) -> list[Mechanism]:
     if relation is REPLACE_ONE:
-        raise UnsupportedEvent(event, "it has no meaning under REPLACE_ONE")
+        raise UnsupportedEventError(event, "it has no meaning under REPLACE_ONE")
     weights = _weights(event)
     shifts = sorted(shift for shift in weights if shift)
     if not shifts:
@@ -183,7 +211,7 @@ def _sampled(event: Any, inner: Any, relation: Any) -> list[Mechanism]:
     rate = _probability("sampling_probability", event.sampling_probability)
     try:
         releases = _translate(inner, relation)
-    except NoFiniteEpsilon:
+    except NoFiniteEpsilonError:
         if rate:
             raise
         return []
@@ -192,12 +220,12 @@ def _sampled(event: Any, inner: Any, relation: Any) -> list[Mechanism]:
     if rate == 1:
         return releases
     if _has_trees(inner):
-        raise UnsupportedEvent(event, "who is not in the sample moves all who come later in a tree")
+        raise UnsupportedEventError(event, "who is not in the sample moves all who come later in a tree")
     if relation is REPLACE_ONE:
         return [_batch(event, inner, releases, rate)]
     one = _as_one(releases)
     if one is None:
-        raise UnsupportedEvent(event, "on a sample are possible one release, or Gaussian ones")
+        raise UnsupportedEventError(event, "on a sample are possible one release, or Gaussian ones")
     # A sample of a sample is a smaller one.
     return [one.replace(rate=min(1.0, up(rate * Fraction(1 if one.rate is None else one.rate))))]
 
@@ -206,7 +234,7 @@ def _batch(event: Any, inner: Any, releases: list[Mechanism], rate: Fraction) ->
     """Sums over a Poisson sample, one person's summands being replaced."""
     one = _as_one(releases)
     if not (isinstance(one, Gaussian) and _is_gaussian(inner)):
-        raise UnsupportedEvent(event, "under REPLACE_ONE a Poisson sample is proved for Gaussian releases")
+        raise UnsupportedEventError(event, "under REPLACE_ONE a Poisson sample is proved for Gaussian releases")
     # Another summand is at most twice the largest norm away.
     return GaussianBatch(one.sigma, min(1.0, up(rate)), _legal(event, Fraction(one.sensitivity) / 2, one.sigma, 30))
 
@@ -214,26 +242,26 @@ def _batch(event: Any, inner: Any, releases: list[Mechanism], rate: Fraction) ->
 @_translate.register(dp_event.SampledWithReplacementDpEvent)
 def _with_replacement(event: Any, relation: Any) -> list[Mechanism]:
     if relation is not REPLACE_ONE:
-        raise UnsupportedEvent(event, "a sample with replacement is proved for REPLACE_ONE")
+        raise UnsupportedEventError(event, "a sample with replacement is proved for REPLACE_ONE")
     draws, records = _whole("sample_size", event.sample_size), _whole("source_dataset_size", event.source_dataset_size)
     one = _of_a_fixed_size(event, relation)
     if one is None:
         return []
     if not draws or not records:
-        raise InvalidArgument(f"sample_size is {draws} of {records}; legal: at least 1 each")
+        raise InvalidArgumentError(f"sample_size is {draws} of {records}; legal: at least 1 each")
     if draws > records:
-        raise UnsupportedEvent(event, "a sample with replacement is proved for at most the data's size")
+        raise UnsupportedEventError(event, "a sample with replacement is proved for at most the data's size")
     return [GaussianDraws(one.sigma, records, draws, _legal(event, Fraction(one.sensitivity), one.sigma, 5))]
 
 
 def _of_a_fixed_size(event: Any, relation: Any) -> Gaussian | None:
-    """What runs on a sample of a fixed size, as one release; none if it costs nothing."""
+    """The release that runs on a sample of a fixed size; None if it costs nothing."""
     inner = _translate(event.event, relation)
     if not inner:
         return None
     one = _as_one(inner)
     if not (isinstance(one, Gaussian) and _is_gaussian(event.event)):
-        raise UnsupportedEvent(event, "on a sample of a fixed size Gaussian releases are possible")
+        raise UnsupportedEventError(event, "on a sample of a fixed size Gaussian releases are possible")
     return one
 
 
@@ -243,10 +271,10 @@ def _without_replacement(event: Any, relation: Any) -> list[Mechanism]:
     if event.sample_size == event.source_dataset_size and relation is not ADD_OR_REMOVE_ONE:
         return inner
     if relation is not REPLACE_ONE:
-        raise UnsupportedEvent(event, "a sample of a fixed size is proved for REPLACE_ONE")
+        raise UnsupportedEventError(event, "a sample of a fixed size is proved for REPLACE_ONE")
     size, whole = _whole("sample_size", event.sample_size), _whole("source_dataset_size", event.source_dataset_size)
     if not 0 < size <= whole:
-        raise InvalidArgument(f"sample_size is {size} of {whole}; legal: at least 1, at most the data's size")
+        raise InvalidArgumentError(f"sample_size is {size} of {whole}; legal: at least 1, at most the data's size")
     one = _of_a_fixed_size(event, relation)
     if one is None:
         return []
@@ -256,13 +284,13 @@ def _without_replacement(event: Any, relation: Any) -> list[Mechanism]:
 @_translate.register(dp_event.SingleEpochTreeAggregationDpEvent)
 def _tree(event: Any, relation: Any) -> list[Mechanism]:
     if relation is ADD_OR_REMOVE_ONE:
-        raise UnsupportedEvent(event, "who is added moves all who come later; REPLACE_ONE and REPLACE_SPECIAL do not")
+        raise UnsupportedEventError(event, "who is added moves all who come later; REPLACE_ONE and REPLACE_SPECIAL do not")
     try:
         steps = [_whole("step_counts", count) for count in event.step_counts]
     except TypeError:
         steps = [_whole("step_counts", event.step_counts)]
     if not steps:
-        raise InvalidArgument("step_counts is empty; legal: a whole number or some of them")
+        raise InvalidArgumentError("step_counts is empty; legal: a whole number or some of them")
     # A record is in one tree, and there in one node a level; another in its place moves each by twice as much.
     levels = max(steps).bit_length()
     return [node * levels for node in _noisy(Gaussian, event, relation)] if levels else []
@@ -277,10 +305,10 @@ def _repeat_and_select(event: Any, relation: Any) -> list[Mechanism]:
         # All but Poisson's laws have no run less than one: one it is.
         return inner
     if not (event.mean >= 1 and event.shape >= 0):
-        raise InvalidArgument(f"mean is {event.mean} and shape is {event.shape}; legal: at least 1, at least 0")
+        raise InvalidArgumentError(f"mean is {event.mean} and shape is {event.shape}; legal: at least 1, at least 0")
     curve = best_of(inner, float(event.mean), float(event.shape))
     if curve is None:
-        raise UnsupportedEvent(event, "the best of some runs is known for Gaussian, concentrated and pure ones")
+        raise UnsupportedEventError(event, "the best of some runs is known for Gaussian, concentrated and pure ones")
     return [curve]
 
 
@@ -288,7 +316,7 @@ def _repeat_and_select(event: Any, relation: Any) -> list[Mechanism]:
 def _zcdp(event: Any, relation: Any) -> list[Mechanism]:
     rho, xi = float(event.rho), float(event.xi)
     if not (rho >= 0 and xi >= 0):
-        raise InvalidArgument(f"rho is {rho} and xi is {xi}; legal: numbers of at least 0")
+        raise InvalidArgumentError(f"rho is {rho} and xi is {xi}; legal: numbers of at least 0")
     if math.isinf(rho + xi):
         raise _no_privacy(event)
     if not xi:
@@ -311,9 +339,9 @@ def _truncated(event: Any, relation: Any) -> list[Mechanism]:
         return _sampled(event, inner, relation)
     share = _probability("sampling_probability", event.sampling_probability)
     if relation is REPLACE_ONE:
-        raise UnsupportedEvent(event, "a batch cut short is proved for ADD_OR_REMOVE_ONE")
+        raise UnsupportedEventError(event, "a batch cut short is proved for ADD_OR_REMOVE_ONE")
     if relation is REPLACE_SPECIAL:
-        raise UnsupportedEvent(event, "the special record may take a place in a batch cut short; "
+        raise UnsupportedEventError(event, "the special record may take a place in a batch cut short; "
                                       "ADD_OR_REMOVE_ONE has none")
     if not _noisy(Gaussian, inner, relation):
         return []
@@ -321,19 +349,19 @@ def _truncated(event: Any, relation: Any) -> list[Mechanism]:
     return [GaussianBatch(sigma, up(share), _legal(event, Fraction(1), sigma, 30), people, most)]
 
 
-def _no_privacy(event: Any) -> NoFiniteEpsilon:
-    return NoFiniteEpsilon(f"{type(event).__name__} is not private; no finite epsilon holds")
+def _no_privacy(event: Any) -> NoFiniteEpsilonError:
+    return NoFiniteEpsilonError(f"{type(event).__name__} is not private; no finite epsilon holds")
 
 
 def _moves(relation: Any) -> int:
-    """How often a person's largest value fits into the change of a sum."""
+    """The number of times a person's largest value fits into the change of a sum."""
     return 2 if relation is REPLACE_ONE else 1
 
 
 def _legal(event: Any, shift: Fraction, sigma: float, most: int) -> float:
-    """How far a sum is moved, or further: legal is what is from a thousandth of the noise to so many times it."""
+    """The amount that a person moves a sum, rounded up into the legal range: from a thousandth of the noise to ``most`` times it."""
     if shift > most * Fraction(sigma):
-        raise UnsupportedEvent(event, f"on such a sample a person may move a sum by {most} times the noise, no more")
+        raise UnsupportedEventError(event, f"on such a sample a person may move a sum by {most} times the noise, no more")
     return up(max(shift, Fraction(1e-3) * Fraction(sigma)))
 
 
@@ -348,12 +376,12 @@ def _weights(event: Any) -> dict[float, Fraction]:
     """A mixture's sensitivities with their probabilities."""
     shifts, chances = list(event.sensitivities), list(event.sampling_probs)
     if len(shifts) != len(chances) or not math.isclose(math.fsum(chances), 1, abs_tol=1e-9):
-        raise InvalidArgument(f"sampling_probs is {chances}; legal: as many as sensitivities, with sum 1")
+        raise InvalidArgumentError(f"sampling_probs is {chances}; legal: as many as sensitivities, with sum 1")
     weights: dict[float, Fraction] = {}
     for shift, chance in zip(shifts, chances):
         chance = _probability("sampling_probs", chance)
         if not 0 <= shift < math.inf:
-            raise InvalidArgument(f"sensitivities has {shift}; legal: finite numbers of at least 0")
+            raise InvalidArgumentError(f"sensitivities has {shift}; legal: finite numbers of at least 0")
         if chance:
             weights[float(shift)] = weights.get(float(shift), Fraction(0)) + chance
     return weights
@@ -373,7 +401,7 @@ def _as_one(releases: list[Mechanism]) -> Mechanism | None:
 
 
 def _is_gaussian(event: Any) -> bool:
-    """Whether an event is Gaussian noise on sums and nothing else, however composed."""
+    """True if an event is Gaussian noise on sums and nothing else, however composed."""
     if isinstance(event, dp_event.ComposedDpEvent):
         return all(map(_is_gaussian, event.events))
     if isinstance(event, dp_event.SelfComposedDpEvent):
@@ -382,7 +410,7 @@ def _is_gaussian(event: Any) -> bool:
 
 
 def _has_trees(event: Any) -> bool:
-    """Whether an event looks at the order of what it is given."""
+    """True if an event depends on the order of its input."""
     if isinstance(event, dp_event.SingleEpochTreeAggregationDpEvent):
         return True
     parts = event.events if isinstance(event, dp_event.ComposedDpEvent) else [getattr(event, "event", None)]
@@ -394,11 +422,11 @@ def _whole(field: str, value: Any) -> int:
     if number is None:
         raise TypeError(f"{field} is of type {type(value).__name__}; legal: a whole number")
     if number < 0:
-        raise InvalidArgument(f"{field} is {number}; legal: a whole number of at least 0")
+        raise InvalidArgumentError(f"{field} is {number}; legal: a whole number of at least 0")
     return int(number)
 
 
 def _probability(field: str, value: Any) -> Fraction:
     if not 0 <= value <= 1:
-        raise InvalidArgument(f"{field} is {value}; legal: a number from 0 to 1")
+        raise InvalidArgumentError(f"{field} is {value}; legal: a number from 0 to 1")
     return Fraction(float(value))

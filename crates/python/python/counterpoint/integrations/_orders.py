@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from ..errors import NoFiniteEpsilon
+from ..errors import NoFiniteEpsilonError
 from ..mechanisms import RDP
 
 if TYPE_CHECKING:
@@ -26,5 +26,5 @@ def tabulated(curve: Callable[[float], float], what: str) -> RDP:
     """
     points = list(takewhile(lambda point: point[1] <= LARGEST, ((a, curve(a)) for a in ORDERS)))
     if not points:
-        raise NoFiniteEpsilon(f"{what} has Rényi divergences above {LARGEST:g}; legal: at most that")
+        raise NoFiniteEpsilonError(f"{what} has Rényi divergences above {LARGEST:g}; legal: at most that")
     return RDP([order for order, _ in points], [epsilon for _, epsilon in points])

@@ -1,12 +1,12 @@
-"""Certified accounting for Opacus, by one argument.
+"""Adapter for Opacus: certified accounting, by one argument.
 
     import counterpoint.integrations.opacus
     engine = opacus.PrivacyEngine(accountant="counterpoint")
 
 Importing this module registers the accountant, for ``PrivacyEngine`` and for
-``opacus.accountants.utils.get_noise_multiplier``. It holds for what Opacus does by default: Poisson
-samples, and data sets that differ by one example more or less. With ``poisson_sampling=False`` no
-number holds, here or in Opacus' own accountants. Opacus 1.4 to 1.6.
+``opacus.accountants.utils.get_noise_multiplier``. Its numbers hold for Opacus' defaults: Poisson samples, and data sets
+that differ by one example more or less. With ``poisson_sampling=False`` no number holds, here or in Opacus' own
+accountants. Opacus 1.4 to 1.6.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import opacus.accountants.utils
 import opacus.privacy_engine  # noqa: F401  both hold a name of their own for create_accountant
 
 from .._native import Bracket
-from ..errors import InvalidArgument
+from ..errors import InvalidArgumentError
 from ..mechanisms import Gaussian
 from ..plan import Plan, compose
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["NAME", "CounterpointAccountant"]
 
 NAME = "counterpoint"
-"""What to call it in Opacus."""
+"""The accountant's name in Opacus."""
 
 
 class CounterpointAccountant(accountants.IAccountant):  # type: ignore[misc]
@@ -46,22 +46,46 @@ class CounterpointAccountant(accountants.IAccountant):  # type: ignore[misc]
         self.history = []
 
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
-        """Takes note of one optimization step."""
+        """Records one optimization step.
+
+        Parameters
+        ----------
+        noise_multiplier
+            The noise multiplier.
+        sample_rate
+            The sample rate.
+        """
         steps = 1
         if self.history and self.history[-1][:2] == (noise_multiplier, sample_rate):
             steps += self.history.pop()[2]
         self.history.append((noise_multiplier, sample_rate, steps))
 
     def plan(self) -> Plan:
-        """The steps so far as a plan, of which anything can be asked."""
+        """The steps so far as a plan.
+
+        Returns
+        -------
+        Plan
+            The plan.
+        """
         steps = [Gaussian(sigma, rate=rate, count=count) for sigma, rate, count in self.history]
         return compose(steps, adjacency="add-remove")
 
     def epsilon_bracket(self, delta: float, *, tolerance: float | None = None) -> Bracket:
-        """Two numbers with the exact epsilon between them.
+        """The bracket of the epsilon spent so far.
 
-        Their relative width is at most ``tolerance``. Without one it is 1e-6, or as narrow as can be
-        certified: a few steps with hardly any noise are the hard case.
+        Parameters
+        ----------
+        delta
+            The delta.
+        tolerance
+            The relative width of the bracket. If None, 1e-6 is aimed at: a few steps with hardly any noise are the hard
+            case.
+
+        Returns
+        -------
+        Bracket
+            The epsilon.
         """
         if not self.history:
             return Bracket(0.0, 0.0)
@@ -70,23 +94,52 @@ class CounterpointAccountant(accountants.IAccountant):  # type: ignore[misc]
         return self.plan().epsilon(delta, tolerance=tolerance)
 
     def get_epsilon(self, delta: float, *, tolerance: float | None = None, **others: Any) -> float:
-        """The epsilon spent so far, from above.
+        """The upper end of the epsilon spent so far.
 
-        Opacus hands on the keywords of its other accountants, such as ``alphas``; they mean nothing here.
+        Parameters
+        ----------
+        delta
+            The delta.
+        tolerance
+            The relative width of the bracket; 1e-6 is aimed at if None.
+        **others
+            Keywords of Opacus' other accountants, such as ``alphas``, which have no effect.
+
+        Returns
+        -------
+        float
+            The epsilon.
         """
         return self.epsilon_bracket(delta, tolerance=tolerance).upper
 
     def __len__(self) -> int:
-        """How many steps were taken."""
+        """The number of steps so far."""
         return sum(count for _, _, count in self.history)
 
     @classmethod
     def mechanism(cls) -> str:
-        """The name it is registered under."""
+        """The name that the accountant is registered under.
+
+        Returns
+        -------
+        str
+            "counterpoint".
+        """
         return NAME
 
     def get_optimizer_hook_fn(self, sample_rate: float) -> Callable[[Any], None]:
-        """What Opacus calls after each step of its optimizer."""
+        """The function that Opacus calls after each step of its optimizer.
+
+        Parameters
+        ----------
+        sample_rate
+            The sample rate.
+
+        Returns
+        -------
+        callable
+            The function.
+        """
         step: Callable[[Any], None] = super().get_optimizer_hook_fn(sample_rate)
 
         def hook(optimizer: Any) -> None:
@@ -101,26 +154,48 @@ class CounterpointAccountant(accountants.IAccountant):  # type: ignore[misc]
         return hook
 
     def state_dict(self, destination: MutableMapping[str, Any] | None = None) -> MutableMapping[str, Any]:
-        """The history and the accountant's name, as plain data."""
+        """The history and the accountant's name, as plain data.
+
+        Parameters
+        ----------
+        destination
+            A mapping to fill; a new one if None.
+
+        Returns
+        -------
+        dict
+            The state.
+        """
         state = OrderedDict[str, Any]() if destination is None else destination
         state["history"] = list(self.history)
         state["mechanism"] = NAME
         return state
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Takes a history over, if it is of this accountant and makes sense."""
+        """Restores a history.
+
+        Parameters
+        ----------
+        state_dict
+            A state of this accountant.
+
+        Raises
+        ------
+        counterpoint.InvalidArgumentError
+            The state is another accountant's, or not legal.
+        """
         name = state_dict.get("mechanism") if state_dict else None
         if name != NAME or "history" not in state_dict:
-            raise InvalidArgument(f"state_dict is of mechanism {name!r}; legal: a state of {NAME!r}")
+            raise InvalidArgumentError(f"state_dict is of mechanism {name!r}; legal: a state of {NAME!r}")
         history = []
         for place, entry in enumerate(state_dict["history"]):
             if len(entry) != 3:
-                raise InvalidArgument(f"history[{place}] is {entry!r}; legal: noise multiplier, rate, steps")
+                raise InvalidArgumentError(f"history[{place}] is {entry!r}; legal: noise multiplier, rate, steps")
             sigma, rate, count = entry
             try:
                 Gaussian(sigma or 1.0, rate=rate, count=count)  # no noise at all is legal here
             except (TypeError, ValueError) as error:
-                raise InvalidArgument(f"history[{place}] is {entry!r}: {error}") from None
+                raise InvalidArgumentError(f"history[{place}] is {entry!r}: {error}") from None
             history.append((sigma, rate, count))
         self.history = history
 
@@ -129,7 +204,7 @@ def _register() -> None:
     if hasattr(accountants, "register_accountant"):
         accountants.register_accountant(NAME, CounterpointAccountant, force=True)
         return
-    # Before 1.6 Opacus has no register, but one function that knows them all.
+    # Before 1.6 Opacus has no register, but one function that makes every accountant.
     known = accountants.create_accountant
 
     def create_accountant(mechanism: str) -> Any:

@@ -70,7 +70,7 @@ def cut_word(item: int) -> int:
 
 
 def named(argument: str, values: Any) -> list[str]:
-    """Who or what each row is about: all texts, or all whole numbers, so that the same is written the same."""
+    """The person or key of each row: all texts, or all whole numbers, so that equal values have equal texts."""
     items = values.tolist() if is_array(values) else list(values)
     for kind in (str, int):
         if all(isinstance(item, kind) and not isinstance(item, bool) for item in items):

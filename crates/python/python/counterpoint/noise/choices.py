@@ -5,18 +5,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import _native
-from ..errors import InvalidArgument
+from ..errors import InvalidArgumentError
 from ._values import WHOLE, as_array, as_words, cut_word, is_array, is_whole, listed, shaped
 from .reply import Reply
 
 if TYPE_CHECKING:
     from .._native import Mechanism
 
-__all__ = ["Exponential", "LeakyResponse", "RandomizedResponse", "exponential", "leaky_response", "randomized_response"]
+__all__ = [
+    "ExponentialSampler",
+    "LeakyResponseSampler",
+    "RandomizedResponseSampler",
+    "exponential",
+    "leaky_response",
+    "randomized_response",
+]
 
 
-class RandomizedResponse:
-    """The true one of m answers with probability e^eps/(e^eps + m - 1), else any of the others alike."""
+class RandomizedResponseSampler:
+    """Randomized response: the true one of m answers with probability e^eps/(e^eps + m - 1), else any of the others.
+
+    Parameters
+    ----------
+    epsilon
+        The epsilon of one response.
+    buckets
+        The number of possible answers.
+    """
 
     __slots__ = ("_native",)
 
@@ -25,11 +40,23 @@ class RandomizedResponse:
 
     @property
     def mechanism(self) -> Mechanism:
-        """What one release is charged as."""
+        """The mechanism that one release is charged as."""
         return self._native.charged(1)[0]
 
     def release(self, values: Any) -> Reply:
-        """Responses to true answers, which count from 0; truths may be bools. What is not among them is taken as the last."""
+        """Responds to true answers, each a release of its own.
+
+        Parameters
+        ----------
+        values
+            True answers, counted from 0, or bools: one, a list or an array. Values that are no answer count as the last
+            one.
+
+        Returns
+        -------
+        Reply
+            The responses.
+        """
         from array import array
 
         if is_array(values):
@@ -45,12 +72,21 @@ class RandomizedResponse:
         return Reply(value, self._native.charged(len(items)), _unknown)
 
     def __repr__(self) -> str:
-        return f"RandomizedResponse({self.mechanism!r})"
+        return f"RandomizedResponseSampler({self.mechanism!r})"
 
 
-class LeakyResponse:
-    """One bit, leaked with probability delta and else randomized (Murtagh and Vadhan, Definition 3.1): the worst of all
-    (epsilon, delta) mechanisms."""
+class LeakyResponseSampler:
+    """One bit, leaked with probability delta and else randomized (Murtagh and Vadhan, Definition 3.1).
+
+    This is the worst of all (epsilon, delta) mechanisms.
+
+    Parameters
+    ----------
+    epsilon
+        The epsilon of the randomized bit.
+    delta
+        The probability of a leak.
+    """
 
     __slots__ = ("_native",)
 
@@ -59,11 +95,22 @@ class LeakyResponse:
 
     @property
     def mechanism(self) -> Mechanism:
-        """What one release is charged as."""
+        """The mechanism that one release is charged as."""
         return self._native.charged(1)[0]
 
     def release(self, values: Any) -> Reply:
-        """For each true bit whether it leaked, and a bit: a pair, or a list or an array of pairs."""
+        """Responds to true bits, each a release of its own.
+
+        Parameters
+        ----------
+        values
+            A bool, or a list or an array of them.
+
+        Returns
+        -------
+        Reply
+            For each bit a pair: true if it leaked, and a bit.
+        """
         legal = "a bool, or a list or an array of them"
         if is_array(values):
             given = as_array("values", values, "b", legal)
@@ -77,13 +124,18 @@ class LeakyResponse:
         return Reply(list(pairs) if several else pairs[0], self._native.charged(len(bits)), _unknown)
 
     def __repr__(self) -> str:
-        return f"LeakyResponse({self.mechanism!r})"
+        return f"LeakyResponseSampler({self.mechanism!r})"
 
 
-class Exponential:
+class ExponentialSampler:
     """The exponential mechanism: chooses i with probability proportional to e^(epsilon score_i / (2 sensitivity)).
 
-    Scores are whole numbers that one person moves by at most the sensitivity, for which the caller vouches.
+    Parameters
+    ----------
+    epsilon
+        The epsilon of one choice.
+    sensitivity
+        The most that one person moves a score, which is a whole number. The caller vouches for it.
     """
 
     __slots__ = ("_native",)
@@ -93,17 +145,33 @@ class Exponential:
 
     @property
     def mechanism(self) -> Mechanism:
-        """What one release is charged as."""
+        """The mechanism that one release is charged as."""
         return self._native.charged(1)[0]
 
     def release(self, scores: Any) -> Reply:
-        """Where the chosen one of the scores is in the list; of an array, one for each row along its last axis."""
+        """Chooses one of the scores.
+
+        Parameters
+        ----------
+        scores
+            A list of scores, or an array with a row of scores for each choice along its last axis.
+
+        Returns
+        -------
+        Reply
+            The index of the chosen score, or an array of them.
+
+        Raises
+        ------
+        counterpoint.InvalidArgumentError
+            There is no score.
+        """
         from array import array
 
         if is_array(scores):
             given = as_array("scores", scores, "iu", WHOLE)
             if given.ndim == 0 or given.shape[-1] == 0:
-                raise InvalidArgument(f"scores has shape {given.shape}; legal: rows of at least one score")
+                raise InvalidArgumentError(f"scores has shape {given.shape}; legal: rows of at least one score")
             rows = given.shape[:-1]
             drawn = shaped(self._native.release_packed(as_words(given), given.shape[-1]), "int64", rows)
             return Reply(int(drawn) if rows == () else drawn, self._native.charged(drawn.size), _unknown)
@@ -114,24 +182,63 @@ class Exponential:
         return Reply(found[0], self._native.charged(1), _unknown)
 
     def __repr__(self) -> str:
-        return f"Exponential({self.mechanism!r})"
+        return f"ExponentialSampler({self.mechanism!r})"
 
 
 def _unknown(confidence: float) -> None:
-    """A choice is not off by a distance."""
+    """Returns no half-width: a choice is not off by a distance."""
     return None
 
 
-def randomized_response(epsilon: float, buckets: int = 2) -> RandomizedResponse:
-    """Randomized response among so many answers."""
-    return RandomizedResponse(epsilon, buckets)
+def randomized_response(epsilon: float, buckets: int = 2) -> RandomizedResponseSampler:
+    """Randomized response among several answers.
+
+    Parameters
+    ----------
+    epsilon
+        The epsilon of one response.
+    buckets
+        The number of possible answers.
+
+    Returns
+    -------
+    RandomizedResponseSampler
+        The mechanism, which ``release`` runs.
+    """
+    return RandomizedResponseSampler(epsilon, buckets)
 
 
-def leaky_response(epsilon: float, delta: float) -> LeakyResponse:
-    """One bit, leaked with probability delta and else randomized."""
-    return LeakyResponse(epsilon, delta)
+def leaky_response(epsilon: float, delta: float) -> LeakyResponseSampler:
+    """One bit, leaked with probability delta and else randomized.
+
+    Parameters
+    ----------
+    epsilon
+        The epsilon of the randomized bit.
+    delta
+        The probability of a leak.
+
+    Returns
+    -------
+    LeakyResponseSampler
+        The mechanism, which ``release`` runs.
+    """
+    return LeakyResponseSampler(epsilon, delta)
 
 
-def exponential(epsilon: float, sensitivity: int = 1) -> Exponential:
-    """The exponential mechanism, for scores that one person moves by at most the sensitivity."""
-    return Exponential(epsilon, sensitivity)
+def exponential(epsilon: float, sensitivity: int = 1) -> ExponentialSampler:
+    """The exponential mechanism.
+
+    Parameters
+    ----------
+    epsilon
+        The epsilon of one choice.
+    sensitivity
+        The most that one person moves a score, which is a whole number.
+
+    Returns
+    -------
+    ExponentialSampler
+        The mechanism, which ``release`` runs.
+    """
+    return ExponentialSampler(epsilon, sensitivity)

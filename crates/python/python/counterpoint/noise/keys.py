@@ -1,4 +1,4 @@
-"""Counts by keys that are known from the data alone."""
+"""Counts by keys that are known only from the data."""
 
 from __future__ import annotations
 
@@ -15,15 +15,27 @@ if TYPE_CHECKING:
     from .._native import Mechanism
     from ..names import Adjacency
 
-__all__ = ["KeyMeasurement", "Keyed", "key_counts"]
+__all__ = ["KeyMeasurement", "KeyedData", "key_counts"]
 
 
-class Keyed:
-    """Who has which key, row by row, with the relation they are protected under.
+class KeyedData:
+    """The keys of people, row by row, with the neighbouring relation that protects them.
 
-    Each person is counted with at most ``records`` different keys, once with each: of whoever has more, those are used that
-    a choice by the ``secret`` (see :func:`counterpoint.noise.secret`) puts first, which depends on that person's own keys
-    alone. Keys are the same if all of their characters are.
+    Each person counts with at most ``records`` different keys, once with each. For a person with more keys, a choice by
+    the ``secret`` that depends on that person's own keys alone decides. Keys are equal if all of their characters are.
+
+    Parameters
+    ----------
+    people
+        The person of each row.
+    keys
+        The key of each row.
+    secret
+        The secret of :func:`secret`.
+    adjacency
+        The neighbouring relation: "add-remove" or "replace".
+    records
+        The largest number of keys that are used of a person.
     """
 
     __slots__ = ("_native",)
@@ -33,14 +45,15 @@ class Keyed:
         adjacency: Adjacency, records: int = 1,
     ) -> None:
         who, which = named("people", people), named("keys", keys)
-        self._native = _native.Keyed(who, which, adjacency, records, secret)
+        self._native = _native.KeyedData(who, which, adjacency, records, secret)
 
     def __repr__(self) -> str:
-        return "Keyed(...)"
+        return "KeyedData(...)"
 
 
 class KeyMeasurement:
-    """Counts by key with noise, of which only those at a ``threshold`` or above are released."""
+    """Counts by key with noise, of which only those at a ``threshold`` or above are released. Made by :func:`key_counts`.
+    """
 
     __slots__ = ("_native",)
 
@@ -49,26 +62,56 @@ class KeyMeasurement:
 
     @property
     def releases(self) -> tuple[Mechanism, ...]:
-        """What one run is charged as."""
+        """The releases that one run is charged as."""
         return self._native.releases()
 
     @property
     def threshold(self) -> int:
-        """The least count, with noise, that is released."""
+        """The least noisy count that is released."""
         return self._native.threshold
 
     def half_width(self, confidence: float = 0.95) -> float:
-        """Each key's noise is at most this with at least this probability, whether the key is released or not."""
+        """The half-width of each key's noise, released or not.
+
+        Parameters
+        ----------
+        confidence
+            The probability with which the noise is no larger.
+
+        Returns
+        -------
+        float
+            The half-width.
+        """
         return self._native.half_width(confidence)
 
     def released_from(self, confidence: float = 0.95) -> int:
-        """A key that so many people have, or more, is released with at least this probability."""
+        """The number of people from which a key is released with at least a probability.
+
+        Parameters
+        ----------
+        confidence
+            The probability.
+
+        Returns
+        -------
+        int
+            The number of people.
+        """
         return self._native.released_from(confidence)
 
-    def run(self, data: Keyed) -> Reply:
-        """The keys that are released, with about how many people have them. **Each run is a release of its own.**
+    def run(self, data: KeyedData) -> Reply:
+        """Runs the measurement once. **Each run is a release of its own.** The running time reveals the number of keys.
 
-        How long it takes tells how many keys there are.
+        Parameters
+        ----------
+        data
+            The keys of people.
+
+        Returns
+        -------
+        Reply
+            The released keys, each with the noisy number of people who have it.
         """
         counts = dict(self._native.run(data._native))
         return Reply(counts, self.releases, lambda confidence: self.half_width(confidence), lambda confidence: [
@@ -79,11 +122,36 @@ class KeyMeasurement:
 def key_counts(
     noise: Literal["laplace", "gaussian"], amount: float, delta: float, *, adjacency: Adjacency, records: int = 1
 ) -> KeyMeasurement:
-    """Counts by key: with Laplace noise that costs at most an epsilon in all, or Gaussian noise of so many times what one
-    person moves; somebody's keys are given away with a chance of at most ``delta``.
+    """Counts by key, with noise and a threshold.
 
+    Parameters
+    ----------
+    noise
+        "laplace" or "gaussian".
+    amount
+        For Laplace noise the epsilon that all of it costs at most; for Gaussian noise the multiple of what one person
+        moves.
+    delta
+        The largest probability that somebody's keys are revealed by being released at all.
+    adjacency
+        The neighbouring relation: "add-remove" or "replace".
+    records
+        The largest number of keys that are used of a person.
+
+    Returns
+    -------
+    KeyMeasurement
+        The measurement, which ``run`` runs.
+
+    Raises
+    ------
+    counterpoint.InvalidArgumentError
+        An argument is outside its range.
+
+    Examples
+    --------
     >>> from counterpoint import noise
-    >>> words = noise.Keyed(["ann", "bob"] * 50, ["rain", "sun"] * 50, secret=noise.secret(), adjacency="add-remove")
+    >>> words = noise.KeyedData(["ann", "bob"] * 50, ["rain", "sun"] * 50, secret=noise.secret(), adjacency="add-remove")
     >>> noise.key_counts("laplace", 1.0, 1e-8, adjacency="add-remove").run(words).value   # two people are too few
     {}
     """

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from .. import _native
-from ..errors import InvalidArgument
+from ..errors import InvalidArgumentError
 from ._values import NUMBERS, WHOLE, as_array, as_words, cut, is_array, is_number, is_whole, listed, shaped
 from .reply import Reply
 
@@ -20,7 +20,10 @@ MOST_SCALE = 2.0**50
 
 
 class Law:
-    """Additive noise for numbers that one person moves by at most a sensitivity, for which the caller vouches."""
+    """Additive noise for numbers that one person moves by at most a sensitivity, for which the caller vouches.
+
+    Made by :func:`geometric`, :func:`discrete_gaussian`, :func:`laplace`, :func:`gaussian` and :func:`staircase`.
+    """
 
     __slots__ = ("_native", "_scale", "_whole")
 
@@ -31,7 +34,7 @@ class Law:
 
     @property
     def mechanism(self) -> Mechanism:
-        """What one release is charged as."""
+        """The mechanism that one release is charged as."""
         return self._native.charged(1)[0]
 
     @property
@@ -41,23 +44,55 @@ class Law:
 
     @property
     def sensitivity(self) -> int:
-        """How many steps of the grid one person may move a number."""
+        """The largest number of grid steps that one person moves a number."""
         return self._native.sensitivity
 
     def half_width(self, confidence: float = 0.95) -> float:
-        """The noise is at most this with at least this probability: the least multiple of the grid for which that is so."""
+        """The half-width of the noise: the least multiple of the grid that the noise does not exceed with the confidence.
+
+        Parameters
+        ----------
+        confidence
+            The probability.
+
+        Returns
+        -------
+        float
+            The half-width.
+        """
         return self._native.half_width(confidence)
 
     def expected_error(self) -> float:
-        """The mean distance between an answer with noise and without."""
+        """The mean distance between an answer with noise and without.
+
+        Returns
+        -------
+        float
+            The distance.
+        """
         return self._native.expected_error()
 
     def release(self, values: Any) -> Reply:
-        """Values with fresh noise, **each a release of its own**.
+        """Adds fresh noise to values, **each a release of its own**.
 
-        A number, a list (also of lists) or an array, of any shape. Geometric and discrete Gaussian noise is for whole
-        numbers, and gives whole numbers, exactly; in an array of 64-bit ones, which cuts what does not fit. Other noise
-        gives floats: values are rounded to the grid first, whole numbers as whole numbers.
+        Geometric and discrete Gaussian noise is for whole numbers, and gives whole numbers, exactly; in an array of
+        64-bit integers, which cuts larger results. Other noise gives floats: values are rounded to the grid first,
+        whole numbers as whole numbers.
+
+        Parameters
+        ----------
+        values
+            A number, a list (also of lists) or an array of any shape.
+
+        Returns
+        -------
+        Reply
+            The noisy values in the same shape.
+
+        Raises
+        ------
+        TypeError
+            A value's type is not kept exactly.
         """
         value, count = self._drawn("values", values)
         return Reply(value, self._native.charged(count), lambda confidence: self.half_width(confidence))
@@ -84,7 +119,7 @@ class Law:
         if all(map(is_whole, items)):
             return list(self._native.release_whole([cut(item) for item in items])), len(items)
         if any(map(is_whole, items)):
-            # Each in its own way: a whole number need not be a float.
+            # Item by item: a large whole number is not exact as a float.
             return [self._one(item) for item in items], len(items)
         from array import array
 
@@ -104,7 +139,7 @@ class Law:
 
         if self._whole:
             if self._scale > MOST_SCALE:
-                raise InvalidArgument(f"the noise's scale is {self._scale}; legal: at most 2^50 with an array, or a list")
+                raise InvalidArgumentError(f"the noise's scale is {self._scale}; legal: at most 2^50 with an array, or a list")
             return shaped(self._native.add_packed(as_words(given)), "int64", given.shape)
         if given.dtype.kind == "f":
             data = np.ascontiguousarray(given, dtype=np.float64).tobytes()
@@ -116,37 +151,132 @@ class Law:
 
 
 def geometric(scale: float, sensitivity: int = 1) -> Law:
-    """Geometric noise (discrete Laplace) on whole numbers: masses proportional to e^(-|x| / scale)."""
+    """Geometric (discrete Laplace) noise on whole numbers, with masses proportional to e^(-|x| / scale).
+
+    Parameters
+    ----------
+    scale
+        The scale of the noise.
+    sensitivity
+        The most that one person moves a value.
+
+    Returns
+    -------
+    Law
+        The noise, which ``release`` adds to values.
+
+    Raises
+    ------
+    counterpoint.InvalidArgumentError
+        An argument is outside its range.
+    """
     return Law(_native.Noise.geometric(scale, sensitivity), True, float(scale))
 
 
 def discrete_gaussian(sigma: float, sensitivity: int = 1) -> Law:
-    """Discrete Gaussian noise on whole numbers: masses proportional to e^(-x^2 / 2 sigma^2)."""
+    """Discrete Gaussian noise on whole numbers, with masses proportional to e^(-x^2 / 2 sigma^2).
+
+    Parameters
+    ----------
+    sigma
+        The parameter sigma of the noise.
+    sensitivity
+        The most that one person moves a value.
+
+    Returns
+    -------
+    Law
+        The noise, which ``release`` adds to values.
+
+    Raises
+    ------
+    counterpoint.InvalidArgumentError
+        An argument is outside its range.
+    """
     return Law(_native.Noise.discrete_gaussian(sigma, sensitivity), True, float(sigma))
 
 
 def _step(sensitivity: Any, grid: Any) -> Any:
-    """A thousandth of what one person can change, or so, if no grid is given."""
+    """The given grid, or about a thousandth of the sensitivity."""
     if grid is not None:
         return grid
     legal = isinstance(sensitivity, (int, float)) and not isinstance(sensitivity, bool)
-    # What is not legal is said of the sensitivity, not of the grid.
+    # An illegal sensitivity is reported as such, not as an illegal grid.
     return sensitivity / 1024 if legal and 1e-200 < sensitivity < 1e200 else 1.0
 
 
 def laplace(scale: float, sensitivity: float = 1.0, grid: float | None = None) -> Law:
-    """Laplace noise on a grid: discrete Laplace noise in steps, the sensitivity rounded up to whole steps.
+    """Laplace noise on a grid: discrete Laplace noise in steps, with the sensitivity rounded up to whole steps.
 
-    The grid's step is the largest power of two that is at most ``grid``; a 1024th of the sensitivity if that is not given.
+    Parameters
+    ----------
+    scale
+        The scale of the noise.
+    sensitivity
+        The most that one person moves a value.
+    grid
+        An upper bound on the grid's step, which is the largest power of two below; a 1024th of the sensitivity if None.
+
+    Returns
+    -------
+    Law
+        The noise, which ``release`` adds to values.
+
+    Raises
+    ------
+    counterpoint.InvalidArgumentError
+        An argument is outside its range.
     """
     return Law(_native.Noise.laplace(scale, sensitivity, _step(sensitivity, grid)), False, math.nan)
 
 
 def gaussian(sigma: float, sensitivity: float = 1.0, grid: float | None = None) -> Law:
-    """Gaussian noise on a grid: discrete Gaussian noise in steps, the sensitivity rounded up to whole steps."""
+    """Gaussian noise on a grid: discrete Gaussian noise in steps, with the sensitivity rounded up to whole steps.
+
+    Parameters
+    ----------
+    sigma
+        The standard deviation of the noise.
+    sensitivity
+        The most that one person moves a value.
+    grid
+        An upper bound on the grid's step, which is the largest power of two below; a 1024th of the sensitivity if None.
+
+    Returns
+    -------
+    Law
+        The noise, which ``release`` adds to values.
+
+    Raises
+    ------
+    counterpoint.InvalidArgumentError
+        An argument is outside its range.
+    """
     return Law(_native.Noise.gaussian(sigma, sensitivity, _step(sensitivity, grid)), False, math.nan)
 
 
 def staircase(epsilon: float, gamma: float | None = None, sensitivity: float = 1.0, grid: float | None = None) -> Law:
-    """Staircase noise (Geng and Viswanath) on a grid; ``gamma``, the share of a step that lies higher, is the best there is if not given."""
+    """Staircase noise (Geng and Viswanath) on a grid.
+
+    Parameters
+    ----------
+    epsilon
+        The epsilon of one release.
+    gamma
+        The share of a step that lies higher; the best share if None.
+    sensitivity
+        The most that one person moves a value.
+    grid
+        An upper bound on the grid's step, which is the largest power of two below; a 1024th of the sensitivity if None.
+
+    Returns
+    -------
+    Law
+        The noise, which ``release`` adds to values.
+
+    Raises
+    ------
+    counterpoint.InvalidArgumentError
+        An argument is outside its range.
+    """
     return Law(_native.Noise.staircase(epsilon, gamma, sensitivity, _step(sensitivity, grid)), False, math.nan)

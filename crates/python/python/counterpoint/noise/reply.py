@@ -1,4 +1,4 @@
-"""What comes back."""
+"""Noisy answers."""
 
 from __future__ import annotations
 
@@ -13,9 +13,14 @@ __all__ = ["Reply"]
 
 
 class Reply:
-    """An answer that may be published, with how accurate it is and what it costs.
+    """A noisy answer that may be published. Made by ``release`` and ``run``.
 
-    ``value`` has the shape of what was given; ``releases`` is what a plan or a ledger is charged with.
+    Attributes
+    ----------
+    value
+        The noisy value, in the shape of the input.
+    releases
+        The releases to charge a plan or a ledger with.
     """
 
     __slots__ = ("_intervals", "_width", "releases", "value")
@@ -36,17 +41,33 @@ class Reply:
         self._intervals = intervals
 
     def accuracy(self, confidence: float = 0.95) -> float | None:
-        """Each number is within this of what it were without noise, with at least this probability, whatever the data are.
+        """The half-width of each number, whatever the data are, computed from released numbers alone.
 
-        It is said from what is released alone. None where nothing is known so: of choices, cumulative counts,
-        covariances and regressions (a :class:`Measurement` says what holds for so many rows).
+        Parameters
+        ----------
+        confidence
+            The probability with which each number is no further from the value without noise.
+
+        Returns
+        -------
+        float or None
+            The half-width; None if it is unknown: for choices, cumulative counts, covariances and regressions (a
+            :class:`Measurement` has the half-width for a number of rows).
         """
         return self._width(confidence)
 
     def intervals(self, confidence: float = 0.95) -> list[tuple[float, float]]:
-        """For each number where it were without noise; infinite for coefficients of predictors that may be collinear.
+        """A confidence interval for each number without noise.
 
-        Empty for choices.
+        Parameters
+        ----------
+        confidence
+            The probability with which each interval holds.
+
+        Returns
+        -------
+        list of (float, float)
+            The ends; infinite for coefficients of predictors that may be collinear. Empty for choices.
         """
         if self._intervals is not None:
             return self._intervals(confidence)

@@ -1,22 +1,26 @@
-//! Which rows are used.
+//! Reads conditions.
 
-use super::refused::{CONDITIONS, refused};
 use super::terms::{Constant, column, constant, key};
-use crate::illegal::Illegal;
-use crate::public::{Kind, Table};
+use super::unsupported::{CONDITIONS, unsupported};
+use crate::error::QuestionError;
+use crate::public::{ColumnKind, Table};
 use crate::question::Condition;
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 
-/// How deep conditions may be within one another.
+/// The largest nesting depth of conditions.
 pub(super) const MOST_DEPTH: usize = 50;
 
 pub(super) fn condition(
     expression: &Expr,
     table: &Table,
     depth: usize,
-) -> Result<Condition, Illegal> {
+) -> Result<Condition, QuestionError> {
     let Some(depth) = depth.checked_sub(1) else {
-        return Err(Illegal::new("WHERE", "has conditions within one another", "at most 50 deep"));
+        return Err(QuestionError::new(
+            "WHERE",
+            "has conditions within one another",
+            "at most 50 deep",
+        ));
     };
     match expression {
         Expr::Nested(inner) => condition(inner, table, depth),
@@ -43,11 +47,11 @@ pub(super) fn condition(
         }
         Expr::IsNull(expr) => Ok(Condition::Missing { column: column(expr)? }),
         Expr::IsNotNull(expr) => Ok(negated_if(true, Condition::Missing { column: column(expr)? })),
-        other => Err(refused(other.to_string(), CONDITIONS)),
+        other => Err(unsupported(other.to_string(), CONDITIONS)),
     }
 }
 
-/// What stands between the ANDs, or the ORs, of one chain.
+/// Returns the operands of a chain of ANDs, or of ORs.
 fn operands<'a>(mut expression: &'a Expr, chain: &BinaryOperator) -> Vec<&'a Expr> {
     let mut list = Vec::new();
     while let Expr::BinaryOp { left, op, right } = expression
@@ -61,7 +65,7 @@ fn operands<'a>(mut expression: &'a Expr, chain: &BinaryOperator) -> Vec<&'a Exp
     list
 }
 
-/// Several keys of a column are one list, as they are in the algebra.
+/// Joins comparisons of a column with several keys into one list, as the algebra has it.
 fn one_list(column: String, list: Vec<Condition>) -> Condition {
     let keys = list.iter().map(|one| match one {
         Condition::In { keys, .. } => Some(keys.clone()),
@@ -77,13 +81,13 @@ fn negated_if(negated: bool, condition: Condition) -> Condition {
     if negated { Condition::Not(Box::new(condition)) } else { condition }
 }
 
-/// A column on either side.
+/// Reads a comparison with the column on either side.
 fn comparison(
     left: &Expr,
     op: &BinaryOperator,
     right: &Expr,
     table: &Table,
-) -> Result<Condition, Illegal> {
+) -> Result<Condition, QuestionError> {
     if let Ok(column) = column(left) {
         return compared(&column, op.clone(), constant(right)?, table);
     }
@@ -96,7 +100,7 @@ fn comparison(
     };
     match (column(right), constant(left)) {
         (Ok(column), Ok(constant)) => compared(&column, turned, constant, table),
-        _ => Err(refused(format!("{left} {op} {right}"), CONDITIONS)),
+        _ => Err(unsupported(format!("{left} {op} {right}"), CONDITIONS)),
     }
 }
 
@@ -105,21 +109,22 @@ fn compared(
     op: BinaryOperator,
     constant: Constant,
     table: &Table,
-) -> Result<Condition, Illegal> {
+) -> Result<Condition, QuestionError> {
     let column = name.to_owned();
     let kind = table.column(name).map(|column| &column.kind);
-    if let Some(Kind::Category(_)) = kind {
+    if let Some(ColumnKind::Category(_)) = kind {
         let keys = Condition::In { column, keys: vec![key(constant)] };
         return match op {
             BinaryOperator::Eq => Ok(keys),
             BinaryOperator::NotEq => Ok(Condition::Not(Box::new(keys))),
-            other => {
-                Err(refused(format!("{name} {other}"), "=, <> and IN for a column of categories"))
-            }
+            other => Err(unsupported(
+                format!("{name} {other}"),
+                "=, <> and IN for a column of categories",
+            )),
         };
     }
     let Constant::Number(than) = constant else {
-        return Err(Illegal::new(name, "is compared with a text", "a number"));
+        return Err(QuestionError::new(name, "is compared with a text", "a number"));
     };
     let equal = |column| Condition::Between { column, from: Some(than), to: Some(than) };
     match op {
@@ -129,6 +134,6 @@ fn compared(
         BinaryOperator::LtEq => Ok(Condition::Between { column, from: None, to: Some(than) }),
         BinaryOperator::Gt => Ok(Condition::Above { column, than }),
         BinaryOperator::GtEq => Ok(Condition::Between { column, from: Some(than), to: None }),
-        other => Err(refused(format!("{name} {other}"), CONDITIONS)),
+        other => Err(unsupported(format!("{name} {other}"), CONDITIONS)),
     }
 }

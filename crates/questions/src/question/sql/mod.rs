@@ -1,39 +1,41 @@
-//! A subset of SQL, as the algebra. What is not understood is refused by naming it; no text is ever passed on.
+//! Reads a subset of SQL as the algebra. Everything else is refused by name, and no text of an analyst reaches an
+//! engine.
 
 mod aggregates;
 mod conditions;
-mod refused;
+mod unsupported;
 mod select;
 mod terms;
 
 use super::{Condition, Question};
-use crate::illegal::Illegal;
+use crate::error::QuestionError;
 use crate::public::Table;
 use conditions::{MOST_DEPTH, condition};
-use refused::{CONDITIONS, SHAPE};
 use select::question;
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Token;
+use unsupported::{CONDITIONS, SHAPE};
 
-/// The longest text that is read.
+/// The largest length of a text, in bytes.
 pub const MOST_TEXT: usize = 1 << 16;
-/// So much of a stack is used as a text needs.
+/// The stack for parsing a text. Only the part that a text needs is used.
 const STACK: usize = 256 << 20;
 
-/// Reads a question. Tables are looked up by their names.
+/// Reads a question. `find` looks up tables by name.
 ///
 /// # Errors
-/// [`Illegal`], naming what is not understood.
+/// [`QuestionError`], naming the part that is not supported.
 pub fn read<'a>(
     text: &str,
     find: impl Fn(&str) -> Option<&'a Table> + Send,
-) -> Result<Question, Illegal> {
+) -> Result<Question, QuestionError> {
     on_a_deep_stack(text, || {
         let parser = Parser::new(&GenericDialect {}).with_recursion_limit(MOST_DEPTH);
         let parsed = parser.try_with_sql(text).and_then(|mut parser| parser.parse_statements());
-        let parsed = parsed
-            .map_err(|error| Illegal::new("the text", format!("is no SQL: {error}"), SHAPE))?;
+        let parsed = parsed.map_err(|error| {
+            QuestionError::new("the text", format!("is no SQL: {error}"), SHAPE)
+        })?;
         question(parsed, find)
     })
 }
@@ -41,8 +43,8 @@ pub fn read<'a>(
 /// Reads a condition, as it stands after `WHERE`.
 ///
 /// # Errors
-/// [`Illegal`], naming what is not understood.
-pub fn read_condition(text: &str, table: &Table) -> Result<Condition, Illegal> {
+/// [`QuestionError`], naming the part that is not supported.
+pub fn read_condition(text: &str, table: &Table) -> Result<Condition, QuestionError> {
     on_a_deep_stack(text, || {
         let parser = Parser::new(&GenericDialect {}).with_recursion_limit(MOST_DEPTH);
         let parsed = parser.try_with_sql(text).and_then(|mut parser| {
@@ -51,23 +53,24 @@ pub fn read_condition(text: &str, table: &Table) -> Result<Condition, Illegal> {
             Ok(expression)
         });
         let parsed = parsed.map_err(|error| {
-            Illegal::new("the condition", format!("is no SQL: {error}"), CONDITIONS)
+            QuestionError::new("the condition", format!("is no SQL: {error}"), CONDITIONS)
         })?;
         condition(&parsed, table, MOST_DEPTH)
     })
 }
 
-/// Parsers recurse as deep as texts nest, and so does dropping what they made: this runs on a stack that is deep enough for
-/// any text of legal length.
+/// Runs `read` on a stack that is deep enough for any text of legal length: parsers recurse as deep as a text nests,
+/// and so does dropping their results.
 fn on_a_deep_stack<T: Send>(
     text: &str,
-    read: impl FnOnce() -> Result<T, Illegal> + Send,
-) -> Result<T, Illegal> {
+    read: impl FnOnce() -> Result<T, QuestionError> + Send,
+) -> Result<T, QuestionError> {
     if text.len() > MOST_TEXT {
-        return Err(Illegal::new("the text", "is too long", "at most 65536 bytes"));
+        return Err(QuestionError::new("the text", "is too long", "at most 65536 bytes"));
     }
     let deep = std::thread::Builder::new().stack_size(STACK);
-    let unread = || Illegal::new("the text", "cannot be read now", "the same text, a little later");
+    let unread =
+        || QuestionError::new("the text", "cannot be read now", "the same text, asked again");
     std::thread::scope(|scope| {
         let reader = deep.spawn_scoped(scope, read).map_err(|_| unread())?;
         reader.join().unwrap_or_else(|_| Err(unread()))

@@ -1,23 +1,25 @@
-//! The one SELECT of a text, clause by clause.
+//! Reads the SELECT of a text, clause by clause.
 
 use super::aggregates::aggregates;
 use super::conditions::{MOST_DEPTH, condition};
-use super::refused::{SHAPE, none_of, refused};
 use super::terms::{column, simple_name};
-use crate::illegal::Illegal;
+use super::unsupported::{SHAPE, none_of, unsupported};
+use crate::error::QuestionError;
 use crate::public::Table;
 use crate::question::Question;
 use sqlparser::ast::{GroupByExpr, Query, Select, SetExpr, Statement, TableFactor, TableWithJoins};
 
-/// The question that the one statement of a text is.
+/// Reads the only statement of a text as a question.
 pub(super) fn question<'a>(
     statements: Vec<Statement>,
     find: impl Fn(&str) -> Option<&'a Table>,
-) -> Result<Question, Illegal> {
+) -> Result<Question, QuestionError> {
     match <[Statement; 1]>::try_from(statements) {
         Ok([Statement::Query(query)]) => of_select(&select(*query)?, find),
-        Ok([other]) => Err(refused(first_word(&other.to_string()), SHAPE)),
-        Err(list) => Err(Illegal::new("the text", format!("has {} statements", list.len()), "one")),
+        Ok([other]) => Err(unsupported(first_word(&other.to_string()), SHAPE)),
+        Err(list) => {
+            Err(QuestionError::new("the text", format!("has {} statements", list.len()), "one"))
+        }
     }
 }
 
@@ -25,8 +27,9 @@ fn first_word(text: &str) -> String {
     text.split_whitespace().next().unwrap_or("nothing").to_owned()
 }
 
-/// The one SELECT of a query, without anything around it. Every field is named, so that none is overlooked.
-fn select(query: Query) -> Result<Select, Illegal> {
+/// Returns the SELECT of a query without clauses around it. The pattern names every field, so that no clause is
+/// overlooked.
+fn select(query: Query) -> Result<Select, QuestionError> {
     let Query {
         with,
         body,
@@ -52,15 +55,15 @@ fn select(query: Query) -> Result<Select, Illegal> {
     ])?;
     match *body {
         SetExpr::Select(select) => Ok(*select),
-        SetExpr::SetOperation { op, .. } => Err(refused(op.to_string(), SHAPE)),
-        other => Err(refused(first_word(&other.to_string()), SHAPE)),
+        SetExpr::SetOperation { op, .. } => Err(unsupported(op.to_string(), SHAPE)),
+        other => Err(unsupported(first_word(&other.to_string()), SHAPE)),
     }
 }
 
 fn of_select<'a>(
     select: &Select,
     find: impl Fn(&str) -> Option<&'a Table>,
-) -> Result<Question, Illegal> {
+) -> Result<Question, QuestionError> {
     let Select {
         select_token: _,
         optimizer_hints,
@@ -107,7 +110,11 @@ fn of_select<'a>(
     ])?;
     let name = table_name(from)?;
     let table = find(&name).ok_or_else(|| {
-        Illegal::new(format!("table {name:?}"), "is not here", "a table that the service lists")
+        QuestionError::new(
+            format!("table {name:?}"),
+            "does not exist",
+            "a table that the service lists",
+        )
     })?;
     let filter =
         selection.as_ref().map(|filter| condition(filter, table, MOST_DEPTH)).transpose()?;
@@ -117,13 +124,13 @@ fn of_select<'a>(
     Ok(Question { table, filter, group, aggregates, rows: None, groups: None, rows_in_group: None })
 }
 
-fn table_name(from: &[TableWithJoins]) -> Result<String, Illegal> {
+fn table_name(from: &[TableWithJoins]) -> Result<String, QuestionError> {
     let [TableWithJoins { relation, joins }] = from else {
-        return Err(refused(format!("FROM with {} tables", from.len()), "one table"));
+        return Err(unsupported(format!("FROM with {} tables", from.len()), "one table"));
     };
     if !joins.is_empty() {
         let legal = "one table; views that join tables are the owner's to declare";
-        return Err(refused("JOIN", legal));
+        return Err(unsupported("JOIN", legal));
     }
     match relation {
         TableFactor::Table {
@@ -140,17 +147,17 @@ fn table_name(from: &[TableWithJoins]) -> Result<String, Illegal> {
         } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
             simple_name(name)
         }
-        TableFactor::Derived { .. } => Err(refused("a subquery in FROM", "one table")),
-        other => Err(refused(format!("FROM {other}"), "the name of one table")),
+        TableFactor::Derived { .. } => Err(unsupported("a subquery in FROM", "one table")),
+        other => Err(unsupported(format!("FROM {other}"), "the name of one table")),
     }
 }
 
-fn group(clause: &GroupByExpr) -> Result<Vec<String>, Illegal> {
+fn group(clause: &GroupByExpr) -> Result<Vec<String>, QuestionError> {
     match clause {
-        GroupByExpr::All(_) => Err(refused("GROUP BY ALL", "GROUP BY with columns")),
+        GroupByExpr::All(_) => Err(unsupported("GROUP BY ALL", "GROUP BY with columns")),
         GroupByExpr::Expressions(columns, modifiers) => {
             if let Some(modifier) = modifiers.first() {
-                return Err(refused(format!("GROUP BY {modifier}"), "GROUP BY with columns"));
+                return Err(unsupported(format!("GROUP BY {modifier}"), "GROUP BY with columns"));
             }
             columns.iter().map(column).collect()
         }

@@ -2,163 +2,171 @@
 
 use axum::extract::Path;
 use counterpoint_curator::question::Question;
-use counterpoint_curator::table_session::Runs;
-use counterpoint_curator::{Asking, Bearer, Curator, OwnAsking, Stored};
+use counterpoint_curator::table_session::SessionMechanism;
+use counterpoint_curator::{Bearer, Curator, CustomSubmission, SessionSubmission, StoredBytes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use super::spend;
+use crate::api::caller::{Analyst, Caller};
 use crate::api::json::{Json, JsonResponse};
-use crate::api::known::{Analyst, Known};
 use crate::api::problem::{FAILED, ILLEGAL, Problem};
-use crate::api::state::note;
-use crate::api::types::asking::written;
+use crate::api::state::count_charged_failure;
+use crate::api::types::question::question_text;
 
-/// A question to a session: one of `sql` and `question`, a filter and one aggregate, about the session's table; or `own`, to
-/// a mechanism that the owner registered.
+/// A question to a session: `sql` or `question`, with a filter and one aggregate, about the session's table; or `own`,
+/// for a mechanism that the owner registered.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct SessionQuestion {
-    /// The caller's own name for the question: asked again under it, it has to be the same, and has the same answer.
+pub(crate) struct SessionQuestionRequest {
+    /// The caller's own name for the question. The same question under the same name has the same answer; another
+    /// question is an error.
     name: String,
-    /// As SQL.
+    /// The question as SQL.
     #[serde(default)]
     sql: Option<String>,
-    /// As JSON: `table`, `filter`, `aggregates`.
+    /// The question as JSON: `table`, `filter`, `aggregates`.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     question: Option<Question>,
-    /// The guess that is checked, for guess-and-check.
+    /// The guess to check, for guess-and-check.
     #[serde(default)]
     guess: Option<f64>,
-    /// What it costs of a sequence.
+    /// The epsilon of a step, for a sequence.
     #[serde(default)]
     epsilon: Option<f64>,
-    /// What it costs of a sequence.
+    /// The rho of a step, for a sequence.
     #[serde(default)]
     rho: Option<f64>,
-    /// What a mechanism of the owner's own is asked: any JSON.
+    /// The input of an owner's own mechanism: any JSON.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     own: Option<Value>,
 }
 
-/// A question to a mechanism of ours, or of the owner's.
+/// A question to a built-in mechanism or to an owner's own.
 #[derive(Clone)]
-enum Asks {
-    Ours(Asking),
-    Own(OwnAsking),
+enum SessionQuery {
+    Ours(SessionSubmission),
+    Own(CustomSubmission),
 }
 
-impl Asks {
+impl SessionQuery {
     /// The account that paid, and the session's key.
-    fn place(&self) -> (&str, &str) {
+    fn account_and_key(&self) -> (&str, &str) {
         match self {
-            Self::Ours(asking) => (&asking.account, &asking.key),
-            Self::Own(asking) => (&asking.account, &asking.key),
+            Self::Ours(submission) => (&submission.account, &submission.key),
+            Self::Own(submission) => (&submission.account, &submission.key),
         }
     }
 }
 
-impl SessionQuestion {
-    fn asking(self, account: String, key: String) -> Result<Asks, Problem> {
+impl SessionQuestionRequest {
+    fn submission(self, account: String, key: String) -> Result<SessionQuery, Problem> {
         if let Some(own) = &self.own {
             let others = [self.sql.is_some(), self.question.is_some(), self.guess.is_some()];
             if others.contains(&true) || self.epsilon.is_some() || self.rho.is_some() {
-                return Err(ILLEGAL.of("legal: own alone, or a question about the session's table"));
+                return Err(ILLEGAL.problem("own is given with other fields; legal: own alone, or a question about the session's table"));
             }
             let (name, question) = (self.name, own.to_string());
-            return Ok(Asks::Own(OwnAsking { account, key, name, question }));
+            return Ok(SessionQuery::Own(CustomSubmission { account, key, name, question }));
         }
-        let (written, spend) = (written(self.sql, self.question)?, spend(self.epsilon, self.rho)?);
+        let (question, spend) =
+            (question_text(self.sql, self.question)?, spend(self.epsilon, self.rho)?);
         let (name, guess) = (self.name, self.guess);
-        Ok(Asks::Ours(Asking { account, key, name, written, guess, spend }))
+        Ok(SessionQuery::Ours(SessionSubmission { account, key, name, question, guess, spend }))
     }
 }
 
-/// An answer of a session.
+/// The answer of a session.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct SessionAnswer {
-    /// `"below"`, `"pass"`, or an object with one of `above` (a number, or null), `wrong`, `number` and `table`; whatever a
-    /// mechanism of the owner's own says.
+pub(crate) struct SessionAnswerResponse {
+    /// `"below"`, `"pass"`, or an object with one of `above` (a number, or null), `wrong`, `number` and `table`; an
+    /// owner's own mechanism may reply with any JSON.
     #[schema(value_type = Object)]
     reply: Box<RawValue>,
-    /// The owner's own mechanism that answered, if one did: that it costs no more than was charged is the owner's word.
+    /// The name of the owner's own mechanism that answered, if one did. Its privacy cost is the owner's claim, not
+    /// proved.
     #[serde(skip_serializing_if = "Option::is_none")]
     own: Option<String>,
-    /// How many answers the session has given.
+    /// The number of answers that the session has given.
     answered: u64,
-    /// Whether it gives no more.
+    /// True if the session gives no more answers.
     over: bool,
-    /// The ledger's entry that stored it.
+    /// The ledger's entry that stores the answer.
     entry: u64,
-    /// Whether it had been stored before.
+    /// True if the answer had been stored before.
     repeated: bool,
 }
 
-/// Asks a session. It was paid for when it was opened.
-#[utoipa::path(post, path = "/v1/sessions/{account}/{key}/questions", security(("token" = [])), request_body = SessionQuestion,
+/// Asks a session, which was charged when it was opened.
+#[utoipa::path(post, path = "/v1/sessions/{account}/{key}/questions", security(("token" = [])), request_body = SessionQuestionRequest,
     params(("account" = String, Path, description = "The account that paid"), ("key" = String, Path, description = "Its key")),
-    responses((status = 200, body = SessionAnswer), Problem))]
+    responses((status = 200, body = SessionAnswerResponse), Problem))]
 pub(crate) async fn ask_session(
-    Known { bearer, shared, record, .. }: Known<Analyst>,
+    Caller { bearer, shared, record, .. }: Caller<Analyst>,
     Path((account, key)): Path<(String, String)>,
-    Json(question, _room): Json<SessionQuestion>,
-) -> Result<JsonResponse<SessionAnswer>, Problem> {
-    let both = (bearer, question.asking(account, key)?);
-    let asked = both.clone();
+    Json(question, _memory): Json<SessionQuestionRequest>,
+) -> Result<JsonResponse<SessionAnswerResponse>, Problem> {
+    let both = (bearer, question.submission(account, key)?);
+    let request = both.clone();
     let looked_up = shared.work(move |curator| {
-        let (location, stored) = match &asked.1 {
-            Asks::Ours(asking) => {
-                let (location, shown) = curator.remembered_in_session(&asked.0, asking)?;
-                (location, shown.map(Stored::from))
+        let (location, stored) = match &request.1 {
+            SessionQuery::Ours(submission) => {
+                let (location, shown) = curator.find_session_answer(&request.0, submission)?;
+                (location, shown.map(StoredBytes::from))
             }
-            Asks::Own(asking) => curator.remembered_in_own_session(&asked.0, asking)?,
+            SessionQuery::Own(submission) => {
+                curator.find_custom_session_answer(&request.0, submission)?
+            }
         };
-        let stored = stored.map(|stored| step(curator, &asked, stored)).transpose()?;
+        let stored =
+            stored.map(|stored| session_response(curator, &request, stored)).transpose()?;
         Ok((location, stored))
     });
     let (location, stored) = looked_up.await?;
     if let Some(stored) = stored {
         return Ok(JsonResponse(stored));
     }
-    let places = shared.place(Some(location), &record).await?;
-    // Always for a slot: what is refused may have been added up all the same, where others asked meanwhile.
-    let run = shared.run(places, &record, 1, move |curator, record| {
-        let (bearer, asks) = &both;
-        let stored = match asks {
-            Asks::Ours(asking) => {
-                curator.timed_session(bearer, asking, &record.stages).map(Stored::from)
+    let permits = shared.wait_for_engine(Some(location), &record).await?;
+    // Always takes a time slot: a refused question may have run, if other questions arrived meanwhile.
+    let run = shared.run(permits, &record, 1, move |curator, record| {
+        let (bearer, query) = &both;
+        let stored = match query {
+            SessionQuery::Ours(submission) => {
+                curator.ask_session_timed(bearer, submission, &record.stages).map(StoredBytes::from)
             }
-            Asks::Own(asking) => curator.ask_own_session(bearer, asking),
+            SessionQuery::Own(submission) => curator.ask_custom_session(bearer, submission),
         };
-        let told = stored.map_err(Problem::from).and_then(|stored| step(curator, &both, stored));
-        told.inspect_err(|problem| note(record, problem))
+        let response = stored
+            .map_err(Problem::from)
+            .and_then(|stored| session_response(curator, &both, stored));
+        response.inspect_err(|problem| count_charged_failure(record, problem))
     });
     Ok(JsonResponse(run.await??))
 }
 
-/// A session's answer, and how it stands.
-fn step(
+/// Converts the stored answer and adds the session's state.
+fn session_response(
     curator: &Curator,
-    (bearer, asks): &(Bearer, Asks),
-    stored: Stored,
-) -> Result<SessionAnswer, Problem> {
-    let (account, key) = asks.place();
-    let standing = curator.session(bearer, account, key)?;
+    (bearer, query): &(Bearer, SessionQuery),
+    stored: StoredBytes,
+) -> Result<SessionAnswerResponse, Problem> {
+    let (account, key) = query.account_and_key();
+    let state = curator.session(bearer, account, key)?;
     let reply =
         String::from_utf8(stored.bytes).ok().and_then(|text| RawValue::from_string(text).ok());
-    let own = match standing.declared {
-        Runs::Own(own) => Some(own.own),
-        Runs::Ours(_) => None,
+    let own = match state.mechanism {
+        SessionMechanism::Custom(custom) => Some(custom.name),
+        SessionMechanism::BuiltIn(_) => None,
     };
-    Ok(SessionAnswer {
-        reply: reply.ok_or_else(|| FAILED.of("what is stored is no answer"))?,
+    Ok(SessionAnswerResponse {
+        reply: reply.ok_or_else(|| FAILED.problem("the stored answer cannot be read"))?,
         own,
-        answered: standing.answered,
-        over: standing.is_over,
+        answered: state.answered,
+        over: state.is_over,
         entry: stored.entry,
         repeated: stored.is_repeated,
     })

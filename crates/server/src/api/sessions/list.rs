@@ -1,81 +1,86 @@
-//! The token's own sessions: all of them, one, and the end of one.
+//! Lists, shows and closes the sessions of a token.
 
 use axum::extract::Path;
-use counterpoint_curator::Standing;
-use counterpoint_curator::table_session::Runs;
+use counterpoint_curator::SessionInfo;
+use counterpoint_curator::table_session::SessionMechanism;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::api::caller::{Analyst, Caller};
 use crate::api::json::JsonResponse;
-use crate::api::known::{Analyst, Known};
-use crate::api::page::Page;
+use crate::api::pagination::PageRequest;
 use crate::api::problem::Problem;
 
-/// A session, as it stands.
+/// A session and its state.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct SessionShown {
+pub(crate) struct SessionView {
     account: String,
     key: String,
     table: String,
-    /// What was declared.
+    /// The declared mechanism.
     #[schema(value_type = Object)]
-    declared: Runs,
-    /// How many answers it has given.
+    declared: SessionMechanism,
+    /// The number of answers that the session has given.
     answered: u64,
-    /// Whether it gives no more.
+    /// True if the session gives no more answers.
     over: bool,
 }
 
-impl From<Standing> for SessionShown {
-    fn from(standing: Standing) -> Self {
-        let Standing { account, key, table, declared, answered, is_over: over, .. } = standing;
+impl From<SessionInfo> for SessionView {
+    fn from(standing: SessionInfo) -> Self {
+        let SessionInfo {
+            account, key, table, mechanism: declared, answered, is_over: over, ..
+        } = standing;
         Self { account, key, table, declared, answered, over }
     }
 }
 
 /// A page of sessions.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct Sessions {
-    sessions: Vec<SessionShown>,
-    /// What the next page begins after; null if there is none.
+pub(crate) struct SessionsResponse {
+    sessions: Vec<SessionView>,
+    /// The `after` of the next page; null if this is the last page.
     next: Option<u64>,
 }
 
-/// The token's own sessions, in the order they began.
-#[utoipa::path(get, path = "/v1/sessions", security(("token" = [])), params(Page<u64>),
-    responses((status = 200, body = Sessions), Problem))]
+/// The token's own sessions, in the order they were opened.
+#[utoipa::path(get, path = "/v1/sessions", security(("token" = [])), params(PageRequest<u64>),
+    responses((status = 200, body = SessionsResponse), Problem))]
 pub(crate) async fn sessions(
-    Known { bearer, shared, .. }: Known<Analyst>,
-    page: Page<u64>,
-) -> Result<JsonResponse<Sessions>, Problem> {
+    Caller { bearer, shared, .. }: Caller<Analyst>,
+    page: PageRequest<u64>,
+) -> Result<JsonResponse<SessionsResponse>, Problem> {
     let sessions = shared.work(move |curator| {
         let read = curator.sessions(&bearer, page.after, page.read_limit())?;
         let (sessions, next) = page.cut(read, |standing| standing.begun);
-        Ok(Sessions { sessions: sessions.into_iter().map(SessionShown::from).collect(), next })
+        Ok(SessionsResponse {
+            sessions: sessions.into_iter().map(SessionView::from).collect(),
+            next,
+        })
     });
     Ok(JsonResponse(sessions.await?))
 }
 
-/// One session of the token's own.
+/// One of the token's own sessions.
 #[utoipa::path(get, path = "/v1/sessions/{account}/{key}", security(("token" = [])),
     params(("account" = String, Path, description = "The account that paid"), ("key" = String, Path, description = "Its key")),
-    responses((status = 200, body = SessionShown), Problem))]
+    responses((status = 200, body = SessionView), Problem))]
 pub(crate) async fn session(
-    Known { bearer, shared, .. }: Known<Analyst>,
+    Caller { bearer, shared, .. }: Caller<Analyst>,
     Path((account, key)): Path<(String, String)>,
-) -> Result<JsonResponse<SessionShown>, Problem> {
+) -> Result<JsonResponse<SessionView>, Problem> {
     let found = shared.work(move |curator| Ok(curator.session(&bearer, &account, &key)?)).await?;
-    Ok(JsonResponse(SessionShown::from(found)))
+    Ok(JsonResponse(SessionView::from(found)))
 }
 
-/// Ends a session for good. It is not refunded.
+/// Closes a session for good, without a refund.
 #[utoipa::path(delete, path = "/v1/sessions/{account}/{key}", security(("token" = [])),
     params(("account" = String, Path, description = "The account that paid"), ("key" = String, Path, description = "Its key")),
-    responses((status = 200, body = SessionShown), Problem))]
+    responses((status = 200, body = SessionView), Problem))]
 pub(crate) async fn close_session(
-    Known { bearer, shared, .. }: Known<Analyst>,
+    Caller { bearer, shared, .. }: Caller<Analyst>,
     Path((account, key)): Path<(String, String)>,
-) -> Result<JsonResponse<SessionShown>, Problem> {
+) -> Result<JsonResponse<SessionView>, Problem> {
     let closed = shared.work(move |curator| Ok(curator.close_session(&bearer, &account, &key)?));
-    Ok(JsonResponse(SessionShown::from(closed.await?)))
+    Ok(JsonResponse(SessionView::from(closed.await?)))
 }

@@ -13,6 +13,6 @@ fn spend(epsilon: Option<f64>, rho: Option<f64>) -> Result<Option<Spend>, Proble
         (None, None) => Ok(None),
         (Some(epsilon), None) => Ok(Some(Spend::Epsilon(epsilon))),
         (None, Some(rho)) => Ok(Some(Spend::Rho(rho))),
-        _ => Err(ILLEGAL.of("legal: an epsilon or a rho, not both")),
+        _ => Err(ILLEGAL.problem("epsilon and rho are both given; legal: one of them")),
     }
 }

@@ -1,46 +1,46 @@
-//! Accounts, and how they stand.
+//! Accounts and their budgets.
 
 use counterpoint_curator::{Bearer, Curator};
 use counterpoint_wire::Format;
-use counterpoint_wire::ledger::{AccountStatus, Described, ExactPlan};
+use counterpoint_wire::ledger::{AccountStatus, ExactPlan, ReleaseRecord};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::balance::Remaining;
+use super::balance::BalanceView;
 use crate::api::problem::{ILLEGAL, Problem};
 
-/// How an account stands.
+/// An account: its budget, charges and slots.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct AccountShown {
+pub(crate) struct AccountView {
     pub(crate) name: String,
-    /// `plan`, or what the account adds up.
+    /// `plan`, or the currency that the account adds up.
     pub(crate) kind: String,
     /// The data set or account that it is under.
     pub(crate) parent: Option<String>,
-    /// What is left of it, for the asker.
-    pub(crate) left: Remaining,
-    /// How many charges there were.
+    /// The remaining budget of the caller.
+    pub(crate) left: BalanceView,
+    /// The number of charges.
     pub(crate) charges: u64,
     pub(crate) closed: bool,
     /// The slots of a plan.
-    pub(crate) slots: Vec<SlotShown>,
+    pub(crate) slots: Vec<SlotView>,
 }
 
 /// A slot of a plan.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct SlotShown {
+pub(crate) struct SlotView {
     pub(crate) name: String,
     count: u64,
     used: u64,
-    /// What it declares, as a plan has it; told to those who may ask it.
+    /// The release that the slot declares, as in a plan file; only for tokens that may ask the account.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
-    pub(crate) declares: Option<Described>,
+    pub(crate) declares: Option<ReleaseRecord>,
 }
 
-impl AccountShown {
+impl AccountView {
     pub(crate) fn of(status: &AccountStatus) -> Self {
-        let slot = |slot: &counterpoint_wire::ledger::SlotStatus| SlotShown {
+        let slot = |slot: &counterpoint_wire::ledger::SlotStatus| SlotView {
             name: slot.name.clone(),
             count: slot.count,
             used: slot.used,
@@ -50,7 +50,7 @@ impl AccountShown {
             name: status.name.clone(),
             kind: status.kind.clone(),
             parent: status.parent.clone(),
-            left: Remaining::of(status, None),
+            left: BalanceView::of(status, None),
             charges: status.charges,
             closed: status.closed,
             slots: status.slots.iter().map(slot).collect(),
@@ -58,25 +58,26 @@ impl AccountShown {
     }
 }
 
-/// So many slots are told with what they declare.
-const MOST_DECLARED: usize = 200;
+/// The number of slots that are returned with their declarations.
+const MAX_DECLARED_SLOTS: usize = 200;
 
-/// How an account stands, for one who may ask it: with what its slots declare.
-pub(crate) fn account_shown(
+/// Returns an account with the declarations of its slots, for a bearer who may ask it.
+pub(crate) fn account_view(
     curator: &Curator,
     bearer: &Bearer,
     account: &str,
-) -> Result<AccountShown, Problem> {
-    let left = curator.left(bearer, account, None)?;
-    let mut shown = AccountShown::of(&left.status);
-    for slot in shown.slots.iter_mut().take(MOST_DECLARED) {
-        slot.declares = Some(curator.pool().with(|ledger| ledger.declared(account, &slot.name))?);
+) -> Result<AccountView, Problem> {
+    let left = curator.balance(bearer, account, None)?;
+    let mut shown = AccountView::of(&left.status);
+    for slot in shown.slots.iter_mut().take(MAX_DECLARED_SLOTS) {
+        slot.declares =
+            Some(curator.pool().with(|ledger| ledger.slot_release(account, &slot.name))?);
     }
     Ok(shown)
 }
 
-/// Reads a plan from the text of its file.
+/// Parses a plan from the text of its file.
 pub(crate) fn plan(text: &str) -> Result<ExactPlan, Problem> {
     let format = Format::detect(None, text.as_bytes());
-    ExactPlan::parse(text.as_bytes(), format).map_err(|error| ILLEGAL.of(error.to_string()))
+    ExactPlan::parse(text.as_bytes(), format).map_err(|error| ILLEGAL.problem(error.to_string()))
 }

@@ -5,7 +5,7 @@ use counterpoint_curator::public::Key;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::balance::{Charge, Remaining};
+use super::balance::{BalanceView, ChargeView};
 use crate::api::json::finite;
 
 /// A key of a group: a text or a whole number.
@@ -29,35 +29,35 @@ impl From<Key> for GroupKey {
 
 /// One number of an answer.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct One {
-    /// The group's keys, in the order of the columns grouped by.
+pub(crate) struct NumberView {
+    /// The group's keys, in the order of the grouping columns.
     group: Vec<GroupKey>,
-    /// Which aggregate it is of.
+    /// The name of the aggregate.
     name: String,
-    /// The bin that it counts, from the first up to but not including the second.
+    /// The bin of a histogram: its lower end, and its upper end, which is excluded.
     #[serde(skip_serializing_if = "Option::is_none")]
     bin: Option<Vec<f64>>,
-    /// The share that it is the quantile of.
+    /// The share of the rows below, for a quantile.
     #[serde(skip_serializing_if = "Option::is_none")]
     share: Option<f64>,
-    /// The edge that it counts the rows below of.
+    /// The edge, for a count of the rows below it.
     #[serde(skip_serializing_if = "Option::is_none")]
     edge: Option<f64>,
-    /// The coefficient of a regression that it is.
+    /// The name of the coefficient, for a regression.
     #[serde(skip_serializing_if = "Option::is_none")]
     coefficient: Option<String>,
     /// The number, with noise.
     #[serde(serialize_with = "finite")]
     value: f64,
-    /// The number without noise is no further from it, with the confidence; null if nothing is known.
+    /// The largest distance to the number without noise, at the confidence; null if it is not known.
     half_width: Option<f64>,
-    /// Within these.
+    /// The confidence interval for the number without noise.
     interval: Option<Vec<f64>>,
-    /// With so much probability, for each number on its own.
+    /// The probability with which the half-width and the interval hold, for each number on its own.
     confidence: f64,
 }
 
-impl From<Number> for One {
+impl From<Number> for NumberView {
     fn from(number: Number) -> Self {
         let two = |(one, other): (f64, f64)| vec![one, other];
         Self {
@@ -75,19 +75,19 @@ impl From<Number> for One {
     }
 }
 
-/// An answer.
+/// The answer to a question.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct Answered {
-    /// One for each group and aggregate, bin or share.
-    pub(crate) answers: Vec<One>,
-    /// What this call debited: nothing if it had been asked before.
-    pub(crate) cost: Charge,
-    /// What is left.
-    pub(crate) left: Remaining,
+pub(crate) struct AnswerResponse {
+    /// One number for each group and aggregate, bin or share.
+    pub(crate) answers: Vec<NumberView>,
+    /// The charge of this call: zero for a repeated question.
+    pub(crate) cost: ChargeView,
+    /// The remaining budget.
+    pub(crate) left: BalanceView,
     /// The ledger's entry, if this call made one.
     pub(crate) entry: Option<u64>,
-    /// Whether the answer had been stored before.
+    /// True if the answer had been stored before.
     pub(crate) repeated: bool,
-    /// Whether it is of made-up rows.
+    /// True if the answer was computed from made-up rows.
     pub(crate) dummy: bool,
 }

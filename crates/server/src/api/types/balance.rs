@@ -6,46 +6,46 @@ use utoipa::ToSchema;
 
 use crate::api::json::finite;
 
-/// What something costs, in an account's currency.
+/// A charge in an account's currency.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct Charge {
-    /// How much.
+pub(crate) struct ChargeView {
+    /// The amount.
     #[serde(serialize_with = "finite")]
     pub(crate) amount: f64,
-    /// Of what.
+    /// The unit of the amount: the account's currency.
     pub(crate) unit: String,
-    /// Deltas beside it.
+    /// The delta that is charged as well.
     #[serde(serialize_with = "finite")]
     pub(crate) delta: f64,
 }
 
-impl Charge {
+impl ChargeView {
     pub(crate) fn of(cost: &Cost, unit: &str) -> Self {
         Self { amount: cost.main.upper(), unit: unit.to_owned(), delta: cost.delta.upper() }
     }
 }
 
-/// What is left to spend.
+/// The remaining budget of an account.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct Remaining {
-    /// How much.
+pub(crate) struct BalanceView {
+    /// The amount that is left.
     #[serde(serialize_with = "finite")]
     pub(crate) amount: f64,
-    /// Of how much at first.
+    /// The amount at the start.
     #[serde(serialize_with = "finite")]
     pub(crate) of: f64,
-    /// Of what.
+    /// The unit of the amounts: the account's currency.
     pub(crate) unit: String,
-    /// Deltas that are left beside it.
+    /// The delta that is left.
     #[serde(serialize_with = "finite")]
     pub(crate) delta: f64,
-    /// About how many more questions of the same cost.
+    /// The approximate number of further questions of the same cost.
     pub(crate) more: Option<u64>,
-    /// The same in words.
+    /// The remaining budget in words.
     pub(crate) words: String,
 }
 
-impl Remaining {
+impl BalanceView {
     pub(crate) fn of(status: &AccountStatus, more: Option<u64>) -> Self {
         let balances = status
             .quotas

@@ -1,6 +1,6 @@
-//! What goes in and comes out of more than one path, as the OpenAPI document describes it.
+//! Bodies that several paths share, as the OpenAPI document describes them.
 
 pub(super) mod account;
 pub(super) mod answer;
-pub(super) mod asking;
+pub(super) mod question;
 pub(super) mod balance;

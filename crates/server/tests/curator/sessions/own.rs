@@ -121,7 +121,7 @@ fn what_an_owner_changes_ends_no_session_and_moves_none() {
     let (before, table) = config.split_once("[[table]]").unwrap();
     let other = table.replacen("visits", "others", 1);
     let relation = place.config().tables[0].public.relation();
-    place.ledger().dataset("others", relation, &pure("1")).unwrap();
+    place.ledger().add_dataset("others", relation, &pure("1")).unwrap();
     let source = rusqlite::Connection::open(place.path("data.db")).unwrap();
     source.execute_batch("CREATE TABLE others AS SELECT * FROM visits").unwrap();
     let both = format!("{before}[[table]]{table}[[table]]{other}").replacen(

@@ -1,28 +1,30 @@
 //! The cumulant on the real axis, from nodes in plain doubles.
 
-use super::shape::{CUT, EXPONENT, FIRST_ORDER, RATIO, SPACINGS, Shape, WEIGHT, expm1, fall};
+use super::integrand::{
+    CUT, EXPONENT, FIRST_ORDER, Integrand, RATIO, SPACINGS, WEIGHT, expm1, fall,
+};
 use crate::laws::Direction;
 use counterpoint_numerics::{Dd, UNIT, exp, ln_1p_rounded};
 
-/// The rule's error for a cumulant: 2/(e^x - 1) at an e^-x below e^-44, fourfold.
+/// The factor of the rule's error for a cumulant: 2/(e^x - 1) at an e^-x below e^-44, fourfold.
 const RULE: f64 = 8.0;
-/// Units of u a term r^p - 1 - p (r - 1) carries: the functions' 6 and ln r's 16, for each unit of
-/// what it is made of; and the normal density's, for each unit of x^2 and beside.
+/// The error of a term r^p - 1 - p (r - 1) in units of u: 6 of the functions and 16 of ln r, for each unit of its
+/// summands; and the error of the normal density, for each unit of x^2 and a constant.
 const EXCESS: f64 = 40.0;
 const SQUARES: f64 = 4.0;
 const DENSITY: f64 = 8.0;
-/// A logarithm of doubles and the sums beside it.
+/// The rounding of a logarithm of doubles and of the sums beside it.
 const LOGARITHM: f64 = 16.0 * UNIT;
 
-/// K(t) and its absolute error, from nodes in plain doubles; None where they will not do.
+/// Returns K(t) and its absolute error, from nodes in plain doubles; `None` where these do not suffice.
 ///
-/// E[r] = 1, so that M - 1 = E[r^p - 1 - p (r - 1)]: its terms are small where r is near 1.
+/// Since E[r] = 1, M - 1 = E[r^p - 1 - p (r - 1)], whose terms are small where r is near 1.
 pub(crate) fn cumulant(rate: f64, mu: Dd, direction: Direction, t: f64) -> Option<(Dd, f64)> {
-    let shape = Shape::new(rate, mu.hi, direction, t);
+    let shape = Integrand::new(rate, mu.hi, direction, t);
     if mu.hi <= 1e-3 {
         return None;
     }
-    // The coarsest spacing that will do.
+    // The coarsest spacing that suffices.
     let fallen = |&&spacing: &&f64| fall(&shape, spacing) < -44.0;
     let &spacing = SPACINGS.iter().find(fallen)?;
     if (shape.to - shape.from) / spacing > 16_384.0 {
@@ -60,9 +62,9 @@ pub(crate) fn cumulant(rate: f64, mu: Dd, direction: Direction, t: f64) -> Optio
     Some((Dd::from(ln_1p_rounded(sum.max(0.0))), FIRST_ORDER * error + LOGARITHM * sum.abs()))
 }
 
-/// Estimates of K, K' and K''.
+/// Estimates K, K' and K''.
 pub(crate) fn jet(rate: f64, mu: f64, direction: Direction, t: f64) -> Option<[f64; 3]> {
-    let shape = Shape::new(rate, mu, direction, t);
+    let shape = Integrand::new(rate, mu, direction, t);
     let spacing = SPACINGS[0];
     if (shape.to - shape.from) / spacing > 4096.0 {
         return None;
@@ -87,8 +89,8 @@ pub(crate) fn jet(rate: f64, mu: f64, direction: Direction, t: f64) -> Option<[f
     Some([value, mean, second / total - mean * mean])
 }
 
-/// The same where r^p is large.
-fn large_cumulant(shape: &Shape, spacing: f64, rule: f64) -> Option<(Dd, f64)> {
+/// Returns K(t) and its absolute error where r^p is large.
+fn large_cumulant(shape: &Integrand, spacing: f64, rule: f64) -> Option<(Dd, f64)> {
     let level = sum(shape, spacing);
     let constant = Dd::from(spacing / std::f64::consts::TAU.sqrt()).ln().hi;
     let value = level.0 + Dd::from(level.1).ln().hi + constant;
@@ -96,9 +98,8 @@ fn large_cumulant(shape: &Shape, spacing: f64, rule: f64) -> Option<(Dd, f64)> {
     Some((Dd::from(value), error))
 }
 
-/// The largest exponent, the sum of the weights relative to it, and that sum's relative
-/// error.
-fn sum(shape: &Shape, spacing: f64) -> (f64, f64, f64) {
+/// Returns the largest exponent, the sum of the weights relative to it, and that sum's relative error.
+fn sum(shape: &Integrand, spacing: f64) -> (f64, f64, f64) {
     let first = (shape.from / spacing).floor() as i64;
     let last = (shape.to / spacing).ceil() as i64;
     let exponents = (first..=last).map(|k| {

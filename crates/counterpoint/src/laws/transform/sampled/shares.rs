@@ -1,30 +1,30 @@
-//! How much of the law is due to the sampled person, and what a moved line makes of it.
+//! The sampled person's share of the law, and its effect on a moved line.
 
 use counterpoint_numerics::exp;
 
-/// More than the nodes leave out beyond the right end, beside [`CUT`].
+/// Bounds the mass that the nodes leave out beyond the right end, beside [`CUT`].
 const UNSEEN: f64 = 1e-20;
 
 /// The weights by share, by falling share.
-pub(super) struct Shares(Vec<Bin>);
+pub(super) struct Shares(Vec<ShareBin>);
 
 #[derive(Clone, Copy, Default)]
-struct Bin {
-    /// The largest share it holds.
+struct ShareBin {
+    /// The largest share in the bin.
     share: f64,
     weight: f64,
-    /// The weights of all larger shares.
+    /// The sum of the weights of all larger shares.
     above: f64,
 }
 
 impl Shares {
-    /// Four bins to the octave, down to 2^-40.
+    /// The number of bins: four for each octave, down to 2^-40.
     pub(super) const BINS: usize = 160;
 
-    /// Of nodes by rising share; which bin takes one is estimated, never below an earlier one's.
+    /// Collects nodes by rising share. The bin of a node is estimated, and never below an earlier node's.
     #[allow(clippy::disallowed_methods)]
     pub(super) fn new(nodes: impl Iterator<Item = (f64, f64)>) -> Self {
-        let mut bins = vec![Bin::default(); Self::BINS + 1];
+        let mut bins = vec![ShareBin::default(); Self::BINS + 1];
         let mut last = Self::BINS as f64;
         for (share, weight) in nodes {
             last = (-4.0 * share.log2()).floor().clamp(0.0, last);
@@ -40,16 +40,16 @@ impl Shares {
         Self(bins)
     }
 
-    /// The least, over where to cut, of a times E[e^(x arg)] below the cut plus c times the mass
-    /// above it. There arg, the argument of r on the moved line over beta, is at most the share
-    /// if that is at most one half, and at most one. Cuts are at shares up to `most`.
+    /// Returns the least, over the place of the cut, of a times E[e^(x arg)] below the cut plus c times the mass above
+    /// it. Here arg, the argument of r on the moved line over beta, is at most the share if that is at most one half,
+    /// and at most one. Cuts are at shares up to `most`.
     pub(super) fn least(&self, x: f64, a: f64, c: f64, most: f64) -> f64 {
-        let term = |bin: &Bin| {
+        let term = |bin: &ShareBin| {
             let arg = if bin.share <= 0.5 { bin.share } else { 1.0 };
             if x * arg > 650.0 { f64::INFINITY } else { bin.weight * exp(x * arg) }
         };
         let (mut sum, mut least) = (0.0, f64::INFINITY);
-        // From the smallest share up.
+        // The smallest share comes first.
         for bin in self.0.iter().rev() {
             sum += term(bin);
             if bin.share <= most {

@@ -1,23 +1,22 @@
-//! How fast the transform falls at high frequencies: by the variation of the loss's density.
+//! The decay of the transform at high frequencies, from the variation of the loss's density.
 
-use super::shape::{Shape, expm1, fall};
+use super::integrand::{Integrand, expm1, fall};
 use counterpoint_numerics::exp;
 
-/// Three extrema, up and down.
+/// Three extrema, each up and down.
 const EXTREMA: f64 = 6.0;
-/// The weights' sum instead of their integral: the rule's error, checked to be below a tenth of this.
+/// The error of using the weights' sum for their integral: the rule's error is checked to be below a tenth of this.
 const NORM: f64 = 1e-6;
-/// A cell's mass from below: the same, and the weights' rounding.
+/// The error of a lower bound on a cell's mass: that error, and the weights' rounding.
 const CELL: f64 = 1e-5;
 
-/// Pairs of 1 - m and v as in `Sampled`, for losses from some nodes on, and for all.
+/// Returns pairs of 1 - m and v as in `SampledTransform`, for the losses from some nodes on, and for all.
 ///
-/// The total variation is that from node to node, the jump where the density is cut off, and
-/// what each extremum between nodes may add. There are at most three, since the density's slope
-/// vanishes where x + mu = (power + 1) mu share(x) and the share is a sigmoid; between nodes the
-/// logarithm of the density bends by at most 2 + |power + 1| mu^2/4. The mass in a cell is at
-/// least its node's, but for the slope of its logarithm.
-pub(super) fn tails(shape: &Shape, spacing: f64) -> Vec<(f64, f64)> {
+/// The total variation is the sum of the variation from node to node, of the jump where the density is cut off, and of
+/// the contribution of each extremum between nodes. There are at most three extrema, since the density's slope vanishes
+/// where x + mu = (power + 1) mu share(x) and the share is a sigmoid; between nodes the logarithm of the density bends
+/// by at most 2 + |power + 1| mu^2/4. The mass in a cell is at least its node's, up to the slope of its logarithm.
+pub(super) fn tails(shape: &Integrand, spacing: f64) -> Vec<(f64, f64)> {
     if exp(fall(shape, spacing)) > 0.1 * NORM {
         return Vec::new();
     }

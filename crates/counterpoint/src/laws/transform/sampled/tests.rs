@@ -1,12 +1,12 @@
-//! The quick cumulant against the one in double-doubles.
+//! Compares the quick cumulant with the one in double-doubles.
 
+use super::integrand::{COSINE_ERROR, Integrand, MOVES};
 use super::quick::cumulant;
-use super::shape::{COSINE_ERROR, MOVES, Shape};
 use crate::laws::{self, Direction, SampledGaussian};
 use counterpoint_numerics::{Dd, TWO_PI, UNIT, turns};
 
-/// The two share neither nodes nor arithmetic nor bounds: what they say they may be off by
-/// must cover their difference, and in most cases show a part in a thousand.
+/// The two cumulants share neither nodes nor arithmetic nor bounds. The bounds on their errors must cover their
+/// difference, and in most cases be below a part in a thousand.
 #[test]
 fn the_quick_cumulant_is_the_precise_one() {
     let (mut compared, mut sharp) = (0, 0);
@@ -38,16 +38,16 @@ fn the_cosines_are_what_they_say() {
     }
 }
 
-/// Rates near one too, where 1 + q (e^y - 1) cancels.
+/// Includes rates near one, where 1 + q (e^y - 1) cancels.
 #[test]
 fn losses_are_good_to_16_units_at_every_rate() {
     for rate in [1e-3, 0.4, 0.5, 0.6, 0.9, 0.999, 0.999_999, 1.0 - 1e-12] {
         for mu in [0.1, 1.0, 5.0] {
-            let shape = Shape::new(rate, mu, Direction::Remove, 1.0);
+            let shape = Integrand::new(rate, mu, Direction::Remove, 1.0);
             for step in -200..200 {
                 let x = 0.05 * f64::from(step);
                 let y = Dd::from(mu * (x - 0.5 * mu));
-                // The difference is relative to the loss where that is small.
+                // Where the difference is small, its error is relative to the loss.
                 let rise = y.expm1() * rate;
                 let exact = if rise.hi > -0.5 {
                     rise.ln_1p()

@@ -1,51 +1,51 @@
-//! Nodes on the axis, the weights that cuts give them, and how they turn with the line of integration.
+//! Nodes on the axis, the weights that cuts give them, and their values on the turned line of integration.
 
 use super::complex::{ZERO, complement, expm1, exponential};
 use super::steps::{Layer, Steps};
-use crate::ends::DOUBLES;
+use crate::delta_bounds::DOUBLES;
 use crate::laws::Direction;
 use crate::laws::transform::angle;
 use crate::methods::Failure;
 use counterpoint_numerics::complex::{Complex, minus, times};
 use counterpoint_numerics::{exp, ln_1p_rounded};
 
-/// The powers in kappa.
+/// The power of y in kappa.
 const GRADE: f64 = 4.0;
-/// By how much the line of integration is turned, at most: rho becomes rho e^(i TURN). The rule's error is
+/// The largest angle by which the line of integration is turned: rho becomes rho e^(i TURN). The rule's error is
 /// bounded on the axis and at twice the turn.
 const TURN: f64 = 0.15;
 /// The exponent of the rule's error.
 const FALL: f64 = 50.0;
-/// What is cut off at the ends of the axis: at most the normal tail beyond 11.4, of everything, twice.
+/// The mass beyond the ends of the axis: at most the normal tail beyond 11.4, of all functions, twice.
 pub(super) const CUT: f64 = 1e-28;
-/// How far the axis reaches beyond the laws' centres, in standard deviations; to the left r^-t may be e^60.
+/// The length of the axis beyond the laws' centres, in standard deviations; to the left r^-t may be e^60.
 const LEFT: f64 = 11.5;
 const LEFT_OF_GROWTH: f64 = 16.0;
 const RIGHT: f64 = 11.4;
-/// kappa is next to nothing once y^-4 is this.
+/// kappa is negligible if y^-4 is above this.
 const DEEP: f64 = 3000.0;
-/// Weights of e to this are as good as infinite.
+/// Exponents of weights from which on a weight counts as infinite.
 const LARGE: f64 = 600.0;
-/// At least |kappa| over |e^kappa - 1| on lines turned by up to twice [`TURN`], by a third: there kappa has an angle
-/// of at most 1.35 where it is 6 in size, and e^kappa is not near one again.
+/// An upper bound on |kappa| over |e^kappa - 1|, with a third to spare, on lines turned by up to twice [`TURN`]. There
+/// kappa has an angle of at most 1.35 where its size is 6, and e^kappa is not near one again.
 const SPREAD: f64 = 3.0;
 pub(super) const MOST_NODES: f64 = 40_000.0;
 
 pub(super) struct Axis {
     pub(super) steps: Steps,
     pub(super) spacing: f64,
-    /// The line of integration is moved by this, which turns rho by as much times mu.
+    /// The shift of the line of integration, which turns rho by this times mu.
     pub(super) shift: f64,
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<AxisNode>,
 }
 
-pub(super) struct Node {
+pub(super) struct AxisNode {
     pub(super) x: f64,
     /// q e^(mu x - mu^2/2).
     pub(super) rho: f64,
     /// The mass of P.
     pub(super) mass: f64,
-    /// ln r if the person is in P's data, else its opposite.
+    /// ln r if the person is in P's data, else -ln r.
     pub(super) loss: f64,
 }
 
@@ -71,18 +71,18 @@ impl Axis {
                 Direction::Remove => (density * (1.0 + rise), ln_1p_rounded(rise)),
                 Direction::Add => (density, -ln_1p_rounded(rise)),
             };
-            Node { x, rho: rate * exp(y), mass, loss }
+            AxisNode { x, rho: rate * exp(y), mass, loss }
         };
         let places = ((from / spacing).floor() as i64)..=((to / spacing).ceil() as i64);
         Ok(Self { steps, spacing, shift, nodes: places.map(node).collect() })
     }
 
-    /// By how much rho is turned.
+    /// The angle by which rho is turned.
     pub(super) fn turn(&self) -> f64 {
         self.shift * self.steps.mu
     }
 
-    /// y^4 and y^-4 at a place, y being rho over its value at the cut.
+    /// ln y^4 and y^-4 at a place, where y is rho over its value at the cut.
     fn powers(&self, cut: f64, x: f64) -> (f64, f64) {
         let exponent = GRADE * self.steps.mu * (x - cut);
         (exponent, exp((-exponent).min(600.0)))
@@ -104,8 +104,8 @@ impl Axis {
         exponential((exponent - deep * (1.0 - less)).min(600.0), GRADE * turn + deep * sine)
     }
 
-    /// Weights on a turned line, times e^z: of what is below the low cut, and of the layer. Exponents are added
-    /// first, since one may be as large as the other is small.
+    /// Weights on a turned line, times e^z: of the part below the low cut, and of the layer. Exponents are added first,
+    /// because one may be as large as the other is small.
     pub(super) fn weights(
         &self,
         layer: Layer,
@@ -121,9 +121,9 @@ impl Axis {
         (falling(low), times(kept, complement(gap.0, gap.1)))
     }
 
-    /// At least how far kappa is from its value at a place, within a distance of it, on a turned line: |kappa| grows
-    /// with x, and its slope is 4 mu |1 + y^-4| of it.
-    pub(super) fn moved(&self, cut: Option<f64>, x: f64, (turn, far): (f64, f64)) -> f64 {
+    /// An upper bound on the change of kappa within a distance of a place on a turned line: |kappa| increases with x,
+    /// and its slope is 4 mu |1 + y^-4| of it.
+    pub(super) fn kappa_change(&self, cut: Option<f64>, x: f64, (turn, far): (f64, f64)) -> f64 {
         let Some(cut) = cut else { return 0.0 };
         let (exponent, deep) = self.powers(cut, x + far);
         if deep > DEEP {
@@ -134,28 +134,29 @@ impl Axis {
         far * GRADE * self.steps.mu * steep * size * (1.0 + DOUBLES)
     }
 
-    /// How fast the logarithm of e^-kappa changes with x.
+    /// The rate at which the logarithm of e^-kappa changes with x.
     pub(super) fn slope_below(&self, cut: Option<f64>, x: f64) -> f64 {
         let one = |cut: f64| (1.0 + self.powers(cut, x).1.min(DEEP)) * self.kappa(cut, x).min(1e3);
         GRADE * self.steps.mu * cut.map_or(0.0, one)
     }
 
-    /// How fast the logarithm of a layer's weight changes with x: that of 1 - e^-kappa as fast as that of kappa, at
-    /// most [`SPREAD`] times on turned lines, where |kappa e^-kappa| is at most that times |1 - e^-kappa|.
+    /// The rate at which the logarithm of a layer's weight changes with x. That of 1 - e^-kappa changes as fast as that
+    /// of kappa, or at most [`SPREAD`] times as fast on turned lines, where |kappa e^-kappa| is at most that times |1 -
+    /// e^-kappa|.
     pub(super) fn steepness(&self, layer: Layer, x: f64) -> f64 {
         let one = |cut: f64| SPREAD * (1.0 + self.powers(cut, x).1.min(DEEP));
         GRADE * self.steps.mu * layer.low.map_or(0.0, one) + self.slope_below(layer.high, x)
     }
 
-    /// Whether the axis goes on until next to nothing is below a cut: kappa is beyond 500 where rho is five times
-    /// the cut's.
+    /// True if the axis reaches places with a negligible share below the cut: kappa is beyond 500 where rho is five
+    /// times the cut's.
     pub(super) fn reaches(&self, cut: f64) -> bool {
         self.nodes.last().is_some_and(|last| self.kappa(cut, last.x) > 600.0)
     }
 
-    /// At least the mass of P^n with some loss above a cut.
+    /// An upper bound on the mass of P^n with some loss above a cut.
     pub(super) fn mass_above(&self, cut: f64) -> f64 {
-        let above = |node: &Node| -expm1(-self.kappa(cut, node.x)) * node.mass;
+        let above = |node: &AxisNode| -expm1(-self.kappa(cut, node.x)) * node.mass;
         let sum: f64 = self.nodes.iter().map(above).sum();
         self.steps.many() * (sum * (1.0 + DOUBLES) + CUT)
     }

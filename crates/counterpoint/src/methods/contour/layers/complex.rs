@@ -11,7 +11,7 @@ pub(super) fn expm1(x: f64) -> f64 {
     expm1_rounded(Dd::from(x))
 }
 
-/// At least the modulus, and at most sqrt(2) times it.
+/// An upper bound on the modulus, at most sqrt(2) times it.
 pub(super) fn size(a: Complex) -> f64 {
     a.0.abs() + a.1.abs()
 }
@@ -34,10 +34,10 @@ pub(super) fn complement(x: f64, y: f64) -> Complex {
     (-expm1(-x) + size * less, size * sine)
 }
 
-/// The argument of x + iy for x > 0, y >= 0: relative error at most 1024 u, and 16 u if y is at most 0.03 x.
+/// The argument of x + iy for x > 0, y >= 0, to a relative error of 1024 u, and of 16 u if y is at most 0.03 x.
 ///
-/// The series leaves out less than 2^-70. Beyond it a guess is corrected by the sine of what it is off by, which
-/// is known to fewer than 30 u.
+/// The series leaves out less than 2^-70. Otherwise a guess is corrected by the sine of its error, which is known to
+/// fewer than 30 u.
 #[allow(clippy::disallowed_methods)] // A guess, which is then corrected.
 pub(super) fn argument(x: f64, y: f64) -> f64 {
     let slope = y / x;

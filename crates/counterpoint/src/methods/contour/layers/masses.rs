@@ -1,27 +1,27 @@
 //! A layer on the axis: its moment generating function at real tilts.
 
-use super::axis::{Axis, CUT, Node};
+use super::axis::{Axis, AxisNode, CUT};
 use super::complex::expm1;
 use super::steps::Layer;
-use crate::ends::DOUBLES;
+use crate::delta_bounds::DOUBLES;
 use crate::methods::Failure;
 use crate::methods::saddle::Saddle;
-use crate::methods::search::golden;
+use crate::methods::search::golden_section;
 use crate::watch::Watch;
 use counterpoint_numerics::{UNIT, exp, ln_1p_rounded, ln_rounded};
 
-/// Units of u: functions and products, and what arguments carry for each unit of theirs.
+/// Errors in units of u: of functions and products, and of arguments for each unit of theirs.
 pub(super) const FUNCTION: f64 = 128.0;
 pub(super) const ARGUMENT: f64 = 64.0;
 /// The normal density, for each unit of x^2.
 const DENSITY: f64 = 4.0;
-/// The rule on the axis, at the steepest tilts: relative to the mass.
+/// The rule's error on the axis, at the steepest tilts, relative to the mass.
 const RULE: f64 = 1e-18;
-/// e^-kappa counts as nothing beyond this, and tilts may not outweigh it.
+/// e^-kappa counts as zero beyond this kappa, and tilts must not outweigh it.
 const NOTHING: f64 = 500.0;
 const OUTWEIGHED: f64 = 100.0;
 
-/// What a layer keeps of the law of one loss.
+/// The part of one loss's law that a layer keeps.
 pub(super) struct Masses {
     many: f64,
     most_tilt: f64,
@@ -32,32 +32,32 @@ pub(super) struct Masses {
 pub(super) struct Mass {
     pub(super) loss: f64,
     pub(super) mass: f64,
-    /// kappa of the high cut, the share below it, and the rest.
+    /// kappa of the high cut, the share below the cut, and the rest.
     pub(super) high: f64,
     kept: f64,
     gone: f64,
-    /// Units of u that the rest carries.
+    /// The error of the rest, in units of u.
     gone_carried: f64,
-    /// The share of what is kept that is above the low cut.
+    /// The share of the kept part that is above the low cut.
     between: f64,
-    /// Units of u that these carry, and those that the last one does.
+    /// The errors of the masses, and of the share between the cuts, in units of u.
     carried: f64,
     steep: f64,
 }
 
-/// What a layer comes to, tilted, for one step.
+/// The sums of a tilted layer for one step.
 #[derive(Clone, Copy)]
-pub(super) struct Sums {
+pub(super) struct LayerSums {
     /// ln of the mass below the high cut, and its absolute error.
     pub(super) below: (f64, f64),
-    /// The part of that mass above the low cut, relative to it, and its relative error; one if there is none.
+    /// The part of that mass above the low cut, relative to it, and its relative error; one if there is no low cut.
     pub(super) window: f64,
     pub(super) window_error: f64,
 }
 
 impl Masses {
     pub(super) fn new(axis: &Axis, layer: Layer) -> Self {
-        let one = |node: &Node| {
+        let one = |node: &AxisNode| {
             let high = layer.high.map_or(0.0, |cut| axis.kappa(cut, node.x));
             let low = layer.low.map(|cut| axis.kappa(cut, node.x));
             let around = ARGUMENT * (1.0 + node.x.abs());
@@ -82,8 +82,8 @@ impl Masses {
         Self { many: axis.steps.many(), most_tilt, has_low: layer.low.is_some(), list }
     }
 
-    /// None where something outgrows what is cut off.
-    pub(super) fn sums(&self, t: f64) -> Option<Sums> {
+    /// Returns `None` if the tilt outweighs the part that is cut off.
+    pub(super) fn sums(&self, t: f64) -> Option<LayerSums> {
         if t > self.most_tilt {
             return None;
         }
@@ -106,16 +106,21 @@ impl Masses {
             let moved = growth * node.kept;
             excess += node.mass * (moved - node.gone);
             let parts = moved.abs() * carried + node.gone * (carried + node.gone_carried);
-            // And the running sum's rounding.
+            // Plus the running sum's rounding.
             error += node.mass * parts + excess.abs();
             let part = node.mass * exp(tilted) * node.kept * node.between;
             window += part;
             window_error += part * (carried + node.steep);
         }
-        self.summed(excess, UNIT * error, (window, UNIT * window_error))
+        self.layer_sums(excess, UNIT * error, (window, UNIT * window_error))
     }
 
-    fn summed(&self, excess: f64, error: f64, (window, window_error): (f64, f64)) -> Option<Sums> {
+    fn layer_sums(
+        &self,
+        excess: f64,
+        error: f64,
+        (window, window_error): (f64, f64),
+    ) -> Option<LayerSums> {
         let below = 1.0 + excess;
         if !(below > 0.3 && window > 0.0) {
             return None;
@@ -124,14 +129,14 @@ impl Masses {
         let error = (error + CUT * (1.0 + below)) / below;
         let relative = window_error / window + additions + CUT * below / window;
         let ln_below = if excess < -0.5 { ln_rounded(below) } else { ln_1p_rounded(excess) };
-        Some(Sums {
+        Some(LayerSums {
             below: (ln_below, 2.0 * error + FUNCTION * UNIT * ln_below.abs()),
             window: if self.has_low { window / below } else { 1.0 },
             window_error: 2.0 * (relative + error) + FUNCTION * UNIT,
         })
     }
 
-    /// At least ln of the layer's moment generating function.
+    /// An upper bound on ln of the layer's moment generating function.
     pub(super) fn ln_moment(&self, t: f64) -> Option<f64> {
         let sums = self.sums(t)?;
         let below = sums.below.0 + sums.below.1 + RULE;
@@ -150,8 +155,8 @@ impl Masses {
             let at = |k: f64| k - t * epsilon - ln_t - ln_1p_rounded(t);
             self.ln_moment(t).map_or(f64::INFINITY, at)
         };
-        watch.at(0.2)?;
-        let middle = golden((-7.0, ln_rounded(self.most_tilt.min(1e11))), 16, height);
+        watch.check(0.2)?;
+        let middle = golden_section((-7.0, ln_rounded(self.most_tilt.min(1e11))), 16, height);
         let (low, least) = (height(middle), exp(middle));
         if low.is_infinite() {
             return Err(Failure::TooMuch);
@@ -163,7 +168,7 @@ impl Masses {
         Ok(Saddle { tilt: least, epsilon, ln_delta, variance: curvature })
     }
 
-    /// The least of Chernoff's bounds on what this adds at an epsilon: its logarithm, and its tilt.
+    /// The least of Chernoff's bounds on the layer's delta at an epsilon: its logarithm, and its tilt.
     pub(super) fn chernoff(&self, epsilon: f64) -> (f64, f64) {
         let mut best = (f64::INFINITY, 1.0);
         let mut t = 0.5 / epsilon.max(1e-12);

@@ -1,12 +1,12 @@
 //! Rare large losses of a Gaussian on a Poisson sample, layer by layer.
 //!
-//! At small rates nearly all losses are next to nothing, and a few are large. One contour has to resolve the
-//! small ones over a period that spans the large ones, and the small ones' part of the sum cancels. So the law P of
-//! a loss is cut: with rho = r - (1 - q), what the sampled person adds to r, y = rho/c and kappa = y^4 e^(-y^-4),
-//! the part below c is A_c = e^-kappa P; next to nothing of it is above 3c, and of the rest below c/2. For cuts
-//! c < d the measures A_c^n, A_d^n - A_c^n and P^n - A_d^n are not negative and add up to P^n, and delta is the sum
-//! of what each adds. Each is a layer with a contour of its own. The lowest is left out if it cannot reach
-//! epsilon, by Chernoff's bound, and the highest if it has next to no mass (theory 4.13).
+//! At small rates nearly all losses are negligible, and a few are large. One contour would have to resolve the small
+//! ones over a period that spans the large ones, and the small ones' part of the sum cancels. So the law P of a loss is
+//! cut. Let rho = r - (1 - q), which the sampled person adds to r, y = rho/c and kappa = y^4 e^(-y^-4). The part below
+//! c is A_c = e^-kappa P; almost none of it is above 3c, and almost none of the rest is below c/2. For cuts c < d the
+//! measures A_c^n, A_d^n - A_c^n and P^n - A_d^n are not negative and add up to P^n, and delta is the sum of their
+//! contributions. Each is a layer with its own contour. The lowest is left out if it cannot reach epsilon, by
+//! Chernoff's bound, and the highest if its mass is negligible (theory 4.13).
 
 mod axis;
 mod complex;
@@ -17,39 +17,39 @@ mod steps;
 mod turned;
 
 use super::line::period_of;
-use super::points::{Contour, Point, alias_of};
-use crate::ends::{DOUBLES, Ends};
+use super::points::{Contour, PointValue, alias_of};
+use crate::delta_bounds::{DOUBLES, DeltaBounds};
 use crate::laws::Direction;
-use crate::laws::transform::place::Place;
+use crate::laws::transform::contour_point::ContourPoint;
 use crate::methods::Failure;
 use crate::methods::saddle::Saddle;
 use crate::watch::Watch;
-use axis::{Axis, Node};
+use axis::{Axis, AxisNode};
 use complex::expm1;
 use counterpoint_numerics::{Dd, UNIT, Wide, exp, ln_1p_rounded, ln_rounded};
 use envelope::Envelope;
 use masses::Masses;
 use steps::Layer;
 pub(super) use steps::Steps;
-use turned::Turned;
+use turned::TurnedTransform;
 
-/// A logarithm in doubles of up to 10^6, which a sum of doubles was taken of.
+/// The error of a logarithm in doubles, of up to 10^6, of a sum of doubles.
 const LOGARITHM: f64 = 1e-9;
-/// ln of a scale: its rounding, for each unit.
+/// The rounding of ln of a scale, for each unit.
 const SCALE: f64 = 64.0 * UNIT;
-/// An error of a value and what is of second order in it.
+/// An error of a value, including its second-order part.
 const SECOND_ORDER: f64 = 2.0;
 const MOST_LAYERS: usize = 12;
-/// The most nodes times points.
+/// The largest number of nodes times points.
 const MOST_WORK: f64 = 4e8;
-/// The most points: powers of large losses are soon gone, and then cost nothing.
+/// The largest number of points. Powers of large losses soon vanish, and then cost nothing.
 const MOST_POINTS: u64 = 100_000;
-/// Where the lowest cut may be, relative to epsilon, from the highest.
+/// The possible places of the lowest cut, relative to epsilon, from the highest.
 const CUTS: [f64; 5] = [0.45, 0.35, 0.27, 0.2, 0.15];
-/// The same, as long as losses there are not small: what is left between is hard to tell from nothing.
+/// Lower places, used while losses there are not small; a layer between them would be nearly zero.
 const LOW_CUTS: [f64; 4] = [0.1, 0.06, 0.03, 0.015];
 const NOT_SMALL: f64 = 0.5;
-/// A layer without a high cut is drawn if its tilt times what it reaches is this; else another is put below it.
+/// A layer without a high cut is computed if its tilt times its reach exceeds this; else another layer is put below it.
 const STEEP: f64 = 1.5;
 const STRIDE: f64 = 6.0;
 /// Tilts that bound aliases, relative to the saddle point's.
@@ -58,26 +58,26 @@ const TILTS: [f64; 21] = [
     2.5, 3.0, 4.0,
 ];
 
-/// All layers that matter, ready for questions near one epsilon.
+/// All layers that matter, for questions near one epsilon.
 pub(super) struct Layers {
     contours: Vec<Contour>,
-    /// Tilts and factors of Chernoff's bounds on layers that are left out.
-    left_out: Vec<(f64, Wide)>,
+    /// The tilts and factors of Chernoff's bounds on layers that are left out.
+    omitted_mass: Vec<(f64, Wide)>,
     /// The mass above the highest cut.
     above: Wide,
 }
 
-/// What the layers are drawn for.
+/// The question for which the layers are computed.
 #[derive(Clone, Copy)]
 struct Goal {
     epsilon: f64,
     ln_delta: f64,
-    /// What may be neglected, relative to delta.
+    /// The error that may be neglected, relative to delta.
     negligible: f64,
 }
 
 impl Goal {
-    /// ln of what may be neglected.
+    /// ln of the error that may be neglected.
     fn ln_negligible(&self) -> f64 {
         self.ln_delta + ln_rounded(self.negligible) - 3.0
     }
@@ -92,9 +92,9 @@ impl Layers {
     ) -> Result<Self, Failure> {
         let axis = Axis::new(steps)?;
         let goal = Goal { epsilon, ln_delta, negligible };
-        let mut layers = Self { contours: Vec::new(), left_out: Vec::new(), above: Wide::ZERO };
+        let mut layers = Self { contours: Vec::new(), omitted_mass: Vec::new(), above: Wide::ZERO };
         if steps.direction == Direction::Add {
-            // No loss is large.
+            // In this direction no loss is large.
             layers.add(&axis, Layer { low: None, high: None }, goal, watch)?;
             return Ok(layers);
         }
@@ -116,7 +116,7 @@ impl Layers {
             let open = Layer { low, high: None };
             if Masses::new(&axis, open).saddle(epsilon, watch)?.tilt * reach > STEEP {
                 match layers.add(&axis, open, goal, watch) {
-                    // A cut may help.
+                    // Another cut may help.
                     Err(Failure::TooMuch) => {}
                     outcome => return outcome.map(|()| layers),
                 }
@@ -129,7 +129,7 @@ impl Layers {
         Err(Failure::TooMuch)
     }
 
-    /// The highest cut below which nothing reaches epsilon, if there is one.
+    /// The highest cut below which no loss reaches epsilon, if there is one.
     fn lowest(
         &mut self,
         axis: &Axis,
@@ -138,7 +138,7 @@ impl Layers {
     ) -> Result<Option<f64>, Failure> {
         let low = LOW_CUTS.into_iter().filter(|share| share * goal.epsilon > NOT_SMALL);
         for share in CUTS.into_iter().chain(low) {
-            watch.at(0.1)?;
+            watch.check(0.1)?;
             let cut = axis.steps.place(expm1(share * goal.epsilon) + axis.steps.rate);
             let masses = Masses::new(axis, Layer { low: None, high: Some(cut) });
             let (height, tilt) = masses.chernoff(goal.epsilon);
@@ -150,9 +150,9 @@ impl Layers {
         Ok(None)
     }
 
-    /// Leaves a layer out of which e^k e^(-t e) bounds delta.
+    /// Leaves out a layer whose delta is at most e^k e^(-t e).
     fn leave_out(&mut self, k: f64, tilt: f64) {
-        self.left_out.push((tilt, Wide::exp(Dd::from(k + LOGARITHM * (1.0 + k.abs())))));
+        self.omitted_mass.push((tilt, Wide::exp(Dd::from(k + LOGARITHM * (1.0 + k.abs())))));
     }
 
     fn add(
@@ -190,20 +190,20 @@ impl Layers {
     }
 
     /// Bounds on delta.
-    pub(super) fn ends(&self, epsilon: f64) -> Ends {
-        let left_out = self.left_out.iter().fold(self.above, |sum, &(tilt, factor)| {
+    pub(super) fn ends(&self, epsilon: f64) -> DeltaBounds {
+        let omitted_mass = self.omitted_mass.iter().fold(self.above, |sum, &(tilt, factor)| {
             sum + factor * Wide::exp(Dd::product(-tilt, epsilon))
         });
-        let mut ends = Ends::new(Wide::ZERO, left_out);
+        let mut ends = DeltaBounds::new(Wide::ZERO, omitted_mass);
         for contour in &self.contours {
-            let Ends { lower, upper } = contour.ends(epsilon);
-            ends = Ends::new(ends.lower + lower, ends.upper + upper);
+            let DeltaBounds { lower, upper } = contour.ends(epsilon);
+            ends = DeltaBounds::new(ends.lower + lower, ends.upper + upper);
         }
         ends
     }
 }
 
-/// A layer's contour, but for its aliases: points are evaluated until the envelope bounds the rest.
+/// A layer's contour without its aliases: points are evaluated until the envelope bounds the rest.
 fn contour(
     axis: &Axis,
     (layer, masses): (Layer, &Masses),
@@ -219,24 +219,29 @@ fn contour(
     if scale_error.is_nan() || scale_error > 0.5 {
         return Err(Failure::TooMuch);
     }
-    // What delta is of the sum, about, and what may be left out.
+    // An estimate of delta relative to the sum, and the error that may be left out.
     let ln_sum = goal.ln_delta + t * goal.epsilon - ln_scale + ln_rounded(period);
     let allowance = 0.1 * goal.negligible * exp(ln_sum.clamp(-600.0, 600.0));
-    let mut transform = Turned::new(axis, layer, (t, sums), unit);
+    let mut transform = TurnedTransform::new(axis, layer, (t, sums), unit);
     let (mut points, mut spent, mut check) = (Vec::new(), 0.0, 32);
     let mut bounds = None;
     for index in 0..MOST_POINTS {
         if index % 16 == 0 {
-            watch.at(0.5)?;
+            watch.check(0.5)?;
         }
         let (value, error) = transform.value();
         if error.is_nan() || error >= 0.25 {
             return Err(Failure::TooMuch);
         }
-        points.push(Point::new(Place { index, period }, t, value, SECOND_ORDER * error)?);
+        points.push(PointValue::new(
+            ContourPoint { index, period },
+            t,
+            value,
+            SECOND_ORDER * error,
+        )?);
         if index == check {
             let w = transform.frequency();
-            // |(a + b)^n - a^n| is at most n |b|, and |b|^n if a is nothing.
+            // |(a + b)^n - a^n| is at most n |b|, and |b|^n if a is zero.
             let bound = if layer.low.is_some() {
                 many * transform.most()
             } else {
@@ -259,20 +264,20 @@ fn contour(
     Err(Failure::TooMuch)
 }
 
-/// At least x^n for x up to one.
+/// An upper bound on x^n, for x up to one.
 fn power(x: f64, n: f64) -> f64 {
     let logarithm = n * Dd::from(x.clamp(1e-300, 1.0)).ln().upper();
     exp((logarithm + DOUBLES).clamp(-690.0, 0.1))
 }
 
 impl Steps {
-    /// An epsilon to begin with: where one large loss in so many gives delta, or a few standard deviations of the
-    /// others.
+    /// An epsilon to start from: the one at which a single large loss gives delta, or a few standard deviations of the
+    /// other losses.
     pub(super) fn guess(&self, ln_delta: f64) -> Result<f64, Failure> {
         let axis = Axis::new(*self)?;
         let delta = exp(ln_delta.max(-600.0));
         let one = |epsilon: f64| -> f64 {
-            let part = |node: &Node| node.mass * -expm1((epsilon - node.loss).min(0.0));
+            let part = |node: &AxisNode| node.mass * -expm1((epsilon - node.loss).min(0.0));
             self.many() * axis.nodes.iter().map(part).sum::<f64>()
         };
         let (mut low, mut high) = (-25.0_f64, 8.0_f64);
@@ -281,7 +286,7 @@ impl Steps {
             if one(exp(middle)) > delta { low = middle } else { high = middle }
         }
         let single = exp(low);
-        let square = |node: &Node| {
+        let square = |node: &AxisNode| {
             let small = node.loss < 10.0 * self.rate.max(single);
             if small { node.mass * node.loss * node.loss } else { 0.0 }
         };

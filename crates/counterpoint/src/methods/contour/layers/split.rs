@@ -1,22 +1,22 @@
-//! Lists of complex numbers, real and imaginary parts apart: so a processor works on several at once.
+//! Lists of complex numbers with separate real and imaginary parts, so that a processor works on several at once.
 
 use super::complex::ZERO;
 use counterpoint_numerics::complex::{Complex, plus, times};
 use std::ops::Range;
 
-/// Sums are made block by block.
+/// The number of terms in a block of a sum.
 pub(super) const BLOCK: usize = 64;
-/// So many sums of a block go side by side.
+/// The number of partial sums of a block that are computed side by side.
 const LANES: usize = 4;
 
-/// Complex numbers, real and imaginary parts apart.
+/// Complex numbers with separate real and imaginary parts.
 #[derive(Default)]
-pub(super) struct Split {
+pub(super) struct ComplexList {
     re: Vec<f64>,
     im: Vec<f64>,
 }
 
-impl Split {
+impl ComplexList {
     pub(super) fn push(&mut self, (re, im): Complex) {
         self.re.push(re);
         self.im.push(im);
@@ -30,7 +30,7 @@ impl Split {
         (self.re[index], self.im[index]) = (re, im);
     }
 
-    /// z^j - 1 becomes (z^j - 1) z + (z - 1) for the first so many, given z - 1.
+    /// Replaces z^j - 1 by (z^j - 1) z + (z - 1), given z - 1, for the first `many` numbers.
     pub(super) fn advance(&mut self, one: &Self, many: usize) {
         let now = self.re[..many].iter_mut().zip(&mut self.im[..many]);
         for ((re, im), (a, b)) in now.zip(one.re[..many].iter().zip(&one.im[..many])) {
@@ -40,8 +40,8 @@ impl Split {
     }
 }
 
-/// The sum of the first so many products, block by block.
-pub(super) fn product(a: &Split, b: &Split, many: usize) -> Complex {
+/// The sum of the first `many` products, block by block.
+pub(super) fn product(a: &ComplexList, b: &ComplexList, many: usize) -> Complex {
     let (mut sum, mut from) = (ZERO, 0);
     while from < many {
         let range = from..many.min(from + BLOCK);
@@ -51,8 +51,8 @@ pub(super) fn product(a: &Split, b: &Split, many: usize) -> Complex {
     sum
 }
 
-/// The same of a block: several sums side by side, and what is left over.
-fn block(a: &Split, b: &Split, range: Range<usize>) -> Complex {
+/// The sum of the products of a block: several sums side by side, and the remaining terms.
+fn block(a: &ComplexList, b: &ComplexList, range: Range<usize>) -> Complex {
     let (a_re, a_im) =
         (a.re[range.clone()].as_chunks::<LANES>(), a.im[range.clone()].as_chunks::<LANES>());
     let (b_re, b_im) = (b.re[range.clone()].as_chunks::<LANES>(), b.im[range].as_chunks::<LANES>());
@@ -78,7 +78,7 @@ mod tests {
     /// Of every length, against the sums of whole numbers: nothing is rounded.
     #[test]
     fn products_are_those_of_whole_numbers() {
-        let (mut a, mut b, mut exact) = (Split::default(), Split::default(), (0, 0));
+        let (mut a, mut b, mut exact) = (ComplexList::default(), ComplexList::default(), (0, 0));
         for k in 0..200_i32 {
             let found = product(&a, &b, k as usize);
             assert_eq!((found.0 as i32, found.1 as i32), exact, "{k}");
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn powers_of_i_come_round() {
-        let (mut now, mut one) = (Split::default(), Split::default());
+        let (mut now, mut one) = (ComplexList::default(), ComplexList::default());
         for _ in 0..7 {
             now.push(ZERO);
             one.push((-1.0, 1.0));

@@ -1,12 +1,12 @@
-//! What is composed, and into which layers it is cut.
+//! The composed steps, and the layers into which they are cut.
 
 use super::complex::expm1;
-use crate::composition::Part;
-use crate::ends::DOUBLES;
+use crate::composition::CountedLoss;
+use crate::delta_bounds::DOUBLES;
 use crate::laws::{Direction, SampledGaussian};
 use counterpoint_numerics::ln_rounded;
 
-/// A Gaussian on a Poisson sample, so many times.
+/// A Gaussian on a Poisson sample, run `count` times.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Steps {
     pub(super) rate: f64,
@@ -15,8 +15,8 @@ pub(in super::super) struct Steps {
     pub(super) direction: Direction,
 }
 
-/// The part of P^n in which every loss is below the high cut and some loss is above the low one. Cuts are
-/// places on the axis.
+/// The part of P^n in which every loss is below the high cut and some loss is above the low one. Cuts are places on the
+/// axis.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layer {
     pub(super) low: Option<f64>,
@@ -24,8 +24,8 @@ pub(super) struct Layer {
 }
 
 impl Steps {
-    /// The one loss of a composition, if it is such.
-    pub(in super::super) fn of(parts: &[Part]) -> Option<Self> {
+    /// The steps of a composition, if it consists of one such loss.
+    pub(in super::super) fn of(parts: &[CountedLoss]) -> Option<Self> {
         let [part] = parts else { return None };
         let &SampledGaussian { rate, mu, direction } = part.law().sampled_normal()?;
         let (mu, count) = (mu.hi, part.count);
@@ -33,7 +33,7 @@ impl Steps {
         (fits && (2..1 << 40).contains(&count)).then_some(Self { rate, mu, count, direction })
     }
 
-    /// Whether a few samples at most hold the person.
+    /// True if the person is in only a few samples.
     pub(in super::super) fn are_rare(&self) -> bool {
         self.many() * self.rate < 3.0
     }
@@ -42,19 +42,19 @@ impl Steps {
         self.count as f64
     }
 
-    /// At least delta at an epsilon of zero, which is the total variation: that of one step is at most q sqrt(1 -
-    /// e^-KL), KL being mu^2/2 (Bretagnolle and Huber 1979), and steps add up.
+    /// An upper bound on delta at epsilon zero, which is the total variation. That of one step is at most q sqrt(1 -
+    /// e^-KL), where KL is mu^2/2 (Bretagnolle and Huber 1979), and the steps add up.
     pub(in super::super) fn most_variation(&self) -> f64 {
         let one = self.rate * (-expm1(-0.5 * self.mu * self.mu)).sqrt();
         self.many() * one * (1.0 + DOUBLES)
     }
 
-    /// Where the sampled person adds so much to r.
+    /// The place at which the sampled person adds `rho` to r.
     pub(super) fn place(&self, rho: f64) -> f64 {
         (ln_rounded(rho) - ln_rounded(self.rate)) / self.mu + 0.5 * self.mu
     }
 
-    /// Tilts up to this are of use: M(t) has a term (1+t) ln q + t(1+t) mu^2/2 in its exponent, or (1-q)^-t.
+    /// The largest useful tilt: M(t) has a term (1+t) ln q + t(1+t) mu^2/2 in its exponent, or (1-q)^-t.
     pub(super) fn most_tilt(&self) -> f64 {
         if self.direction == Direction::Add {
             return 40.0 / self.rate;

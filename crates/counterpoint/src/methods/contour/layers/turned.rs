@@ -1,45 +1,46 @@
 //! The nodes on the turned line: a layer's transform, frequency by frequency.
 
-use super::axis::{Axis, CUT, MOST_NODES, Node};
+use super::axis::{Axis, AxisNode, CUT, MOST_NODES};
 use super::complex::{ZERO, argument, expm1, size};
-use super::masses::{ARGUMENT, FUNCTION, Sums};
-use super::split::{self, Split, product};
+use super::masses::{ARGUMENT, FUNCTION, LayerSums};
+use super::split::{self, ComplexList, product};
 use super::steps::{Layer, Steps};
-use crate::ends::DOUBLES;
+use crate::delta_bounds::DOUBLES;
 use crate::laws::Direction;
 use crate::laws::transform::angle;
 use counterpoint_numerics::complex::{Complex, minus, plus, times};
 use counterpoint_numerics::{Dd, STEP, UNIT, exp, ln_1p_rounded, ln_rounded};
 
-/// An argument of r, in units of u, for each unit of its power.
+/// The error of an argument of r, in units of u, for each unit of its power.
 const ANGLE: f64 = 1100.0;
-/// A running power: units of u a step, and to begin with; five times that where arguments are not small. It
-/// begins anew after so many steps.
+/// The error of a running power in units of u: for each step, and at the start; five times that where arguments are not
+/// small. It is computed afresh after [`STRETCH`] steps.
 const POWER_STEP: f64 = 8.0;
 const STRETCH: u64 = 64;
 const POWER_START: f64 = 256.0;
 const ROUGH: f64 = 5.0;
 /// (a + b)^n - a^n by doubling in double-doubles, for each factor.
 const DOUBLING: f64 = 64.0 * STEP;
-/// n times what a and b are off by: beyond this their errors' products count.
+/// The largest n times the errors of a and b; beyond it the products of errors count.
 const FIRST_ORDER: f64 = 0.25;
-/// The nodes' sum instead of the integral on the outer lines: cells in which logarithms change by up to three.
+/// The factor between the nodes' sum and the integral on the outer lines: within a cell logarithms change by up to
+/// three.
 const CELLS: f64 = 20.0;
-/// Nodes are summed in blocks, and a few sums follow.
+/// The number of additions besides the blocks of nodes.
 const SUMS: usize = 64;
 /// Weights below this are left out.
 const NEGLIGIBLE: f64 = 1e-40;
-/// A power that is so small is gone.
+/// The size below which a power counts as vanished.
 const GONE: f64 = 1e-18;
 
-/// A layer's transform of one step, at one frequency after another.
-pub(super) struct Turned {
+/// A layer's transform for one step, at one frequency after another.
+pub(super) struct TurnedTransform {
     many: f64,
     count: u64,
     has_low: bool,
-    sums: Sums,
+    sums: LayerSums,
     nodes: Nodes,
-    /// How many nodes' powers are not gone; the others' weights, times -1.
+    /// The number of nodes whose powers have not vanished, and the weights of the others, times -1.
     active: usize,
     gone: (Complex, Complex),
     sizes: Sizes,
@@ -50,31 +51,31 @@ pub(super) struct Turned {
 }
 
 /// A node on the line.
-struct Place {
-    /// ln r = rise + i theta, its rise with the direction's sign.
+struct TurnedNode {
+    /// ln r = rise + i theta; the rise has the direction's sign.
     rise: f64,
     theta: f64,
     /// r^(iv) - 1 for the least frequency v.
     one: Complex,
-    /// Weights of what is below the low cut and of the layer, as shares of the whole.
+    /// The weights of the part below the low cut and of the layer, as shares of the whole.
     inner: Complex,
     window: Complex,
 }
 
-/// The nodes on the line, each of their numbers by itself: so a processor works on several at once.
+/// The nodes on the line, each of their numbers in its own list, so that a processor works on several at once.
 #[derive(Default)]
 struct Nodes {
     rise: Vec<f64>,
     theta: Vec<f64>,
-    one: Split,
-    /// r^(iv) - 1 for the frequency at hand.
-    now: Split,
-    inner: Split,
-    window: Split,
+    one: ComplexList,
+    /// r^(iv) - 1 for the current frequency.
+    now: ComplexList,
+    inner: ComplexList,
+    window: ComplexList,
 }
 
 impl Nodes {
-    fn push(&mut self, place: &Place) {
+    fn push(&mut self, place: &TurnedNode) {
         self.rise.push(place.rise);
         self.theta.push(place.theta);
         self.one.push(place.one);
@@ -88,24 +89,24 @@ impl Nodes {
     }
 }
 
-/// Sums over the line that errors are bounded by.
+/// Sums over the line that bound the errors.
 #[derive(Default)]
 struct Sizes {
-    /// Of the layer: weights; times losses; times relative errors; times both.
+    /// Sums over the layer: of weights, and of weights times losses, times relative errors, and times both.
     window: f64,
     window_losses: f64,
     window_errors: f64,
     window_loss_errors: f64,
-    /// Below the low cut.
+    /// Sums over the part below the low cut.
     inner_losses: f64,
     inner_errors: f64,
-    /// Of the integrands on the outer lines.
+    /// Sums of the integrands on the outer lines.
     inner_outer: f64,
     window_outer: f64,
 }
 
-impl Turned {
-    pub(super) fn new(axis: &Axis, layer: Layer, (t, sums): (f64, Sums), unit: f64) -> Self {
+impl TurnedTransform {
+    pub(super) fn new(axis: &Axis, layer: Layer, (t, sums): (f64, LayerSums), unit: f64) -> Self {
         let (mut nodes, mut sizes) = (Nodes::default(), Sizes::default());
         for node in &axis.nodes {
             let place = sizes.add(axis, layer, (t, sums.below.0, unit), node);
@@ -127,13 +128,13 @@ impl Turned {
         self.index as f64 * self.unit
     }
 
-    /// What the next frequency costs.
+    /// The work of the next frequency.
     pub(super) fn work(&self) -> f64 {
         self.active as f64
     }
 
-    /// (a + b)^n - a^n at the frequency at hand, relative to the whole, and its absolute error to first order,
-    /// infinite where that will not do.
+    /// (a + b)^n - a^n at the current frequency, relative to the whole, and its absolute error to first order; the
+    /// error is infinite if first order is not enough.
     pub(super) fn value(&self) -> (Complex, f64) {
         let Nodes { now, inner, window, .. } = &self.nodes;
         let a = plus(self.gone.0, product(inner, now, self.active));
@@ -145,11 +146,11 @@ impl Turned {
             let off = b_error + 2.0 * UNIT * size(b) + DOUBLING;
             return (value, self.first_order(self.many * off, off, ln_size(b)));
         }
-        // What is below the low cut lacks the layer.
+        // The part below the low cut excludes the layer.
         let window = self.sums.window;
         let (below, within) = ((a.0 - window, a.1), (window + b.0, b.1));
         let value = difference(start(below, 1.0), start(within, 0.0), self.count);
-        // It moves by n with b, and by n^2 b with a.
+        // The value changes by n times the change of b, and by n^2 b times the change of a.
         let off = window * (self.sums.window_error + 2.0 * UNIT);
         let a_off = a_error + off + 2.0 * UNIT * size(below) + DOUBLING;
         let moved =
@@ -158,8 +159,8 @@ impl Turned {
         (value, self.first_order(moved, a_off + b_error + off, largest))
     }
 
-    /// An error to first order, by a slope where a and a + b are one in size, times the largest of their powers
-    /// within what they are off by.
+    /// An error to first order: from the slope where a and a + b have size one, times the largest of their powers
+    /// within their errors.
     fn first_order(&self, moved: f64, off: f64, ln_largest: f64) -> f64 {
         let product = self.many * off;
         if product.is_nan() || product >= FIRST_ORDER {
@@ -170,14 +171,14 @@ impl Turned {
         moved * exp(fall.clamp(-690.0, 690.0)) * (1.0 + DOUBLES)
     }
 
-    /// How far a and b may be off: weights, powers and additions; the rule.
+    /// The errors of a and b: weights, powers and additions, and the rule.
     fn errors(&self) -> (f64, f64) {
         let (w, sizes) = (self.frequency(), &self.sizes);
         let blocks = split::BLOCK + SUMS + self.nodes.len() / split::BLOCK;
         let additions = (blocks + self.nodes.len() - self.active) as f64;
         let steps = self.index.min(STRETCH) as f64;
         let sums = UNIT * (POWER_STEP * steps + additions);
-        // The weights' common divisor is off too.
+        // The error of the weights' common divisor.
         let whole = self.sums.below.1;
         let a = (sums + UNIT * POWER_START + whole) * w * sizes.inner_losses
             + w * sizes.inner_errors
@@ -188,19 +189,19 @@ impl Turned {
         (a, (2.0 * sums + whole) * reach + starts + weights + self.rule.1)
     }
 
-    /// At least |b| at every frequency from the one at hand on: powers fall with it, and the rule's error is bounded
-    /// at all of them.
+    /// An upper bound on |b| at every frequency from the current one on: powers decrease with the frequency, and the
+    /// rule's error is bounded at all of them.
     pub(super) fn most(&self) -> f64 {
         let w = self.frequency();
         let part = |(index, theta): (usize, &f64)| {
             size(self.nodes.window.get(index)) * exp((-w * theta).max(-690.0))
         };
-        let left_out = NEGLIGIBLE * MOST_NODES;
-        let rest = self.rule.1 + left_out + 4.0 * CUT;
+        let omitted_mass = NEGLIGIBLE * MOST_NODES;
+        let rest = self.rule.1 + omitted_mass + 4.0 * CUT;
         self.nodes.theta.iter().enumerate().map(part).sum::<f64>() * (1.0 + DOUBLES) + rest
     }
 
-    /// Goes on to the next frequency: z^(j+1) - 1 = (z^j - 1) z + (z - 1).
+    /// Moves to the next frequency: z^(j+1) - 1 = (z^j - 1) z + (z - 1).
     pub(super) fn advance(&mut self) {
         self.index += 1;
         let v = self.frequency();
@@ -212,7 +213,7 @@ impl Turned {
         } else {
             now.advance(one, self.active);
         }
-        // The powers of large losses go first.
+        // The powers of large losses vanish first.
         while let Some(last) = self.active.checked_sub(1) {
             let power = now.get(last);
             if size((power.0 + 1.0, power.1)) > GONE {
@@ -225,14 +226,14 @@ impl Turned {
 }
 
 impl Sizes {
-    /// A node moved to the turned line.
+    /// Moves a node to the turned line.
     fn add(
         &mut self,
         axis: &Axis,
         layer: Layer,
         (t, ln_below, unit): (f64, f64, f64),
-        node: &Node,
-    ) -> Place {
+        node: &AxisNode,
+    ) -> TurnedNode {
         let Steps { rate, mu, direction, .. } = axis.steps;
         let (power, sign) = match direction {
             Direction::Remove => (1.0 + t, 1.0),
@@ -252,7 +253,7 @@ impl Sizes {
         let rise = sign * rise;
         let one = power_less_one(unit, rise, theta);
         self.bound_outer(axis, layer, (power, ln_below), node);
-        // At least |ln r|: -ln(1 - q) is at most 5/4 q for q up to 1/4, nearly.
+        // An upper bound on |ln r|: -ln(1 - q) is at most 5/4 q for q up to 1/4, approximately.
         let loss = 1.25 * rate + ln_1p_rounded(node.rho) + theta;
         let powers = power.abs() * (ARGUMENT * loss * (1.0 + x.abs() * mu) + ANGLE * theta);
         let carried = FUNCTION + ARGUMENT * (x * x + x.abs() * (mu + shift)) + powers;
@@ -263,10 +264,10 @@ impl Sizes {
             if side <= 0.03 * real { 1.0 } else { ROUGH },
             (inner, window),
         );
-        Place { rise, theta, one, inner, window }
+        TurnedNode { rise, theta, one, inner, window }
     }
 
-    /// Counts a node's weights: losses, and units of u that they carry.
+    /// Adds up a node's weights, times losses and errors.
     fn count(
         &mut self,
         axis: &Axis,
@@ -291,13 +292,13 @@ impl Sizes {
         self.inner_errors += size(inner) * loss * inner_error;
     }
 
-    /// The integrands on the axis and at twice the turn, where |r| is at most r, and |r^-t| what it is.
+    /// Bounds the integrands on the axis and at twice the turn, where |r| is at most r, and |r^-t| is computed.
     fn bound_outer(
         &mut self,
         axis: &Axis,
         layer: Layer,
         (power, ln_below): (f64, f64),
-        node: &Node,
+        node: &AxisNode,
     ) {
         let twice = 2.0 * axis.turn();
         let most = if power > 0.0 {
@@ -322,7 +323,7 @@ fn power_less_one(v: f64, rise: f64, theta: f64) -> Complex {
     (expm1(-v * theta) - fall * less, fall * sine)
 }
 
-/// ln |1 + z| to 16 u, if that is above -1; at least as much below.
+/// ln |1 + z| to 16 u if that is above -1; else an upper bound.
 fn ln_size((re, im): Complex) -> f64 {
     let excess = 2.0 * re + re * re + im * im;
     if excess > -0.5 {
@@ -343,7 +344,7 @@ pub(super) fn ln_modulus(rate: f64, rho: f64, turn: f64) -> f64 {
     0.5 * ln_1p_rounded(2.0 * m + m * m + side * side)
 }
 
-/// (a + b)^n - a^n without a difference.
+/// (a + b)^n - a^n, computed without a subtraction.
 fn difference(a: Complex<Dd>, b: Complex<Dd>, n: u64) -> Complex {
     let both = (a.0 + b.0, a.1 + b.1);
     let (mut power, mut difference) = (a, b);

@@ -1,34 +1,34 @@
-//! What each row of a block counts for in a question: its group, its units and its places. The arithmetic is that of the SQL that
-//! engines are given, operation by operation, so that the numbers are the same.
+//! Computes each row's group, units and gaps for a question. The arithmetic repeats that of the SQL statement operation
+//! by operation, so that the numbers are the same.
 
-use crate::engine::files::read::{Column, FIRST, Layout, MISSING, OTHER};
-use crate::engine::tabulation::{Added, Places, Tabulation, tiny_factors};
-use counterpoint_mechanisms::{Bounds, Of, Summand};
-use counterpoint_questions::public::{Key, Kind, Table};
+use crate::engine::files::read::{ColumnValues, FIRST, Layout, MISSING, OTHER};
+use crate::engine::tabulation::{BinCounts, Tabulation, UnitSum, tiny_factors};
+use counterpoint_mechanisms::{Bounds, Summand, Term};
+use counterpoint_questions::public::{ColumnKind, Key, Table};
 use counterpoint_questions::question::Condition;
 
-/// A question whose columns have been found.
+/// A question with the places of its columns.
 #[derive(Clone, Debug)]
-pub(crate) struct Question<'a> {
+pub(crate) struct ResolvedQuestion<'a> {
     pub tabulation: &'a Tabulation,
     filter: Option<Filter>,
-    /// The columns that are grouped by, and how many categories each has.
-    groupings: Vec<(usize, u32)>,
-    units: Vec<Units<'a>>,
-    pub counts: Vec<(usize, &'a Places)>,
+    /// The places of the columns grouped by, with their numbers of categories.
+    group_columns: Vec<(usize, u32)>,
+    units: Vec<ResolvedSum<'a>>,
+    pub counts: Vec<(usize, &'a BinCounts)>,
 }
 
-/// A sum of units whose columns have been found.
+/// A sum of units with the places of its columns.
 #[derive(Clone, Debug)]
-struct Units<'a> {
-    added: &'a Added,
+struct ResolvedSum<'a> {
+    added: &'a UnitSum,
     columns: [usize; 2],
     required: Vec<usize>,
     indicator: Option<Filter>,
 }
 
-impl<'a> Units<'a> {
-    fn new(added: &'a Added, table: &Table, layout: &Layout) -> Option<Self> {
+impl<'a> ResolvedSum<'a> {
+    fn new(added: &'a UnitSum, table: &Table, layout: &Layout) -> Option<Self> {
         let [first, second] = &added.columns;
         let required = added.required.iter().map(|column| layout.place(column));
         let indicator = match &added.indicator {
@@ -43,18 +43,18 @@ impl<'a> Units<'a> {
         })
     }
 
-    /// What each row adds; nothing where a value is missing and such rows are left out.
-    fn of_rows(&self, columns: &[Column], rows: usize) -> Vec<i64> {
+    /// The units of each row; 0 if a required value is missing.
+    fn of_rows(&self, columns: &[ColumnValues], rows: usize) -> Vec<i64> {
         let (low, high) = self.added.summand.ends();
-        let mut units = match (self.added.summand.of(), &self.indicator) {
-            (Of::Ones(None), _) => vec![high; rows],
+        let mut units = match (self.added.summand.term(), &self.indicator) {
+            (Term::Ones(None), _) => vec![high; rows],
             (_, Some(filter)) => {
                 let holds = filter.holds(columns, rows).into_iter();
                 holds.map(|holds| if holds { high } else { low }).collect()
             }
             _ => {
                 let [first, second] = self.columns.map(|column| match columns.get(column) {
-                    Some(Column::Numbers(numbers)) => numbers.as_slice(),
+                    Some(ColumnValues::Numbers(numbers)) => numbers.as_slice(),
                     _ => &[],
                 });
                 rounded(&self.added.summand, first, second)
@@ -67,11 +67,11 @@ impl<'a> Units<'a> {
                 }
             };
             match columns.get(*column) {
-                Some(Column::Numbers(numbers)) => {
+                Some(ColumnValues::Numbers(numbers)) => {
                     let missing = numbers.iter().enumerate().filter(|(_, number)| number.is_nan());
                     missing.for_each(|(row, _)| leave_out(row));
                 }
-                Some(Column::Codes(codes)) => {
+                Some(ColumnValues::Codes(codes)) => {
                     let missing = codes.iter().enumerate().filter(|(_, code)| **code == MISSING);
                     missing.for_each(|(row, _)| leave_out(row));
                 }
@@ -88,13 +88,13 @@ enum Filter {
     All(Vec<Self>),
     Any(Vec<Self>),
     Not(Box<Self>),
-    /// Whether a number is within these, each of which belongs to them or does not.
+    /// True if a number is between two ends. Each end states whether it is included.
     Within {
         column: usize,
         above: (f64, bool),
         below: (f64, bool),
     },
-    /// Whether the category with this code is one of these.
+    /// True if the code of a category is marked.
     OneOf {
         column: usize,
         codes: Vec<bool>,
@@ -107,52 +107,55 @@ enum Filter {
 /// The group of a row that is not used.
 pub(super) const NO_CELL: u32 = u32::MAX;
 
-/// What each row of a block counts for.
+/// The group, units and gaps of each row of a block.
 #[derive(Debug, Default)]
-pub(super) struct Evaluated {
+pub(super) struct BlockValues {
     /// The group of each row.
     pub cells: Vec<u32>,
-    /// For each sum of units what each row adds.
+    /// For each sum, the units of each row.
     pub units: Vec<Vec<i64>>,
-    /// For each column that is counted between places, the place of each row.
-    pub places: Vec<Vec<u32>>,
+    /// For each binned column, the gap of each row.
+    pub gaps: Vec<Vec<u32>>,
 }
 
-impl<'a> Question<'a> {
-    /// Finds the columns of a question. `None` if one is not there, which checked questions see to.
+impl<'a> ResolvedQuestion<'a> {
+    /// Finds the columns of a question. `None` if a column is missing; checked questions about the table have none.
     pub(crate) fn new(tabulation: &'a Tabulation, table: &Table, layout: &Layout) -> Option<Self> {
         let checked = &tabulation.checked;
         let filter = checked.filter().map(|filter| Filter::new(filter, table, layout));
-        let groupings = checked.groupings().iter().map(|grouping| {
-            Some((layout.place(&grouping.column)?, u32::try_from(grouping.keys.len()).ok()?))
+        let group_columns = checked.group_columns().iter().map(|group_column| {
+            Some((
+                layout.place(&group_column.column)?,
+                u32::try_from(group_column.keys.len()).ok()?,
+            ))
         });
-        let units = tabulation.units().map(|added| Units::new(added, table, layout));
+        let units = tabulation.units().map(|added| ResolvedSum::new(added, table, layout));
         let counts = tabulation.counts.iter();
-        let counts = counts.map(|places| Some((layout.place(&places.column)?, places)));
+        let counts = counts.map(|bins| Some((layout.place(&bins.column)?, bins)));
         Some(Self {
             tabulation,
             filter: match filter {
                 Some(filter) => Some(filter?),
                 None => None,
             },
-            groupings: groupings.collect::<Option<_>>()?,
+            group_columns: group_columns.collect::<Option<_>>()?,
             units: units.collect::<Option<_>>()?,
             counts: counts.collect::<Option<_>>()?,
         })
     }
 
-    /// How many numbers are counted: for each group its sums and places.
+    /// The number of numbers to count: the sums and gaps of each group.
     pub(crate) fn size(&self) -> usize {
-        let places: usize = self.counts.iter().map(|(_, places)| places.places.len() + 1).sum();
-        let each = self.tabulation.sums.len() + places;
-        self.tabulation.checked.cells().saturating_mul(each)
+        let gaps: usize = self.counts.iter().map(|(_, bins)| bins.edges.len() + 1).sum();
+        let each = self.tabulation.sums.len() + gaps;
+        self.tabulation.checked.group_count().saturating_mul(each)
     }
 
-    /// What each of so many rows counts for.
-    pub(super) fn evaluate(&self, columns: &[Column], rows: usize) -> Evaluated {
+    /// Computes the group, units and gaps of each row.
+    pub(super) fn evaluate(&self, columns: &[ColumnValues], rows: usize) -> BlockValues {
         let mut cells = vec![0; rows];
-        for (column, many) in &self.groupings {
-            let Some(Column::Codes(codes)) = columns.get(*column) else { continue };
+        for (column, many) in &self.group_columns {
+            let Some(ColumnValues::Codes(codes)) = columns.get(*column) else { continue };
             for (cell, code) in cells.iter_mut().zip(codes) {
                 *cell = match code.checked_sub(FIRST) {
                     Some(key) if *cell != NO_CELL => *cell * many + key,
@@ -169,12 +172,12 @@ impl<'a> Question<'a> {
             }
         }
         let numbers = |column: &usize| match columns.get(*column) {
-            Some(Column::Numbers(numbers)) => numbers.as_slice(),
+            Some(ColumnValues::Numbers(numbers)) => numbers.as_slice(),
             _ => &[],
         };
         let units = self.units.iter().map(|units| units.of_rows(columns, rows));
-        let places = self.counts.iter().map(|(column, counted)| places(counted, numbers(column)));
-        Evaluated { cells, units: units.collect(), places: places.collect() }
+        let gaps = self.counts.iter().map(|(column, bins)| gaps_of(bins, numbers(column)));
+        BlockValues { cells, units: units.collect(), gaps: gaps.collect() }
     }
 }
 
@@ -201,11 +204,15 @@ impl Filter {
                 Self::one_of(column, (table, layout), [], |key| keys.contains(key))
             }
             Condition::Missing { column } => match table.column(column)?.kind {
-                Kind::Number(_) => Some(Self::MissingNumber { column: layout.place(column)? }),
-                Kind::Category(_) => Self::one_of(column, (table, layout), [MISSING], |_| false),
+                ColumnKind::Number(_) => {
+                    Some(Self::MissingNumber { column: layout.place(column)? })
+                }
+                ColumnKind::Category(_) => {
+                    Self::one_of(column, (table, layout), [MISSING], |_| false)
+                }
             },
             Condition::Not(one) => match &**one {
-                // What is missing is not another category.
+                // A missing value is not another category.
                 Condition::In { column, keys } => {
                     Self::one_of(column, (table, layout), [OTHER], |key| !keys.contains(key))
                 }
@@ -214,21 +221,21 @@ impl Filter {
         }
     }
 
-    /// Whether a category is one of some, or none that is declared with one of these codes.
+    /// A filter for some declared categories and some of the undeclared codes.
     fn one_of<const N: usize>(
         column: &str,
         (table, layout): (&Table, &Layout),
         undeclared: [u32; N],
         is_chosen: impl Fn(&Key) -> bool,
     ) -> Option<Self> {
-        let Kind::Category(keys) = &table.column(column)?.kind else { return None };
+        let ColumnKind::Category(keys) = &table.column(column)?.kind else { return None };
         let undeclared = (0..FIRST).map(|code| undeclared.contains(&code));
         let codes = undeclared.chain(keys.iter().map(is_chosen));
         Some(Self::OneOf { column: layout.place(column)?, codes: codes.collect() })
     }
 
-    /// Whether it holds of each row. Of what is missing nothing holds but that it is missing.
-    fn holds(&self, columns: &[Column], rows: usize) -> Vec<bool> {
+    /// Evaluates the condition for each row. For a missing value every condition but `Missing` is false.
+    fn holds(&self, columns: &[ColumnValues], rows: usize) -> Vec<bool> {
         let joined = |list: &[Self], start: bool, join: fn(bool, bool) -> bool| {
             let mut all = vec![start; rows];
             for one in list {
@@ -248,7 +255,7 @@ impl Filter {
                 })
             }
             Self::OneOf { column, codes: chosen } => match columns.get(*column) {
-                Some(Column::Codes(codes)) => {
+                Some(ColumnValues::Codes(codes)) => {
                     let is_chosen = |code: &u32| chosen.get(*code as usize) == Some(&true);
                     codes.iter().map(is_chosen).collect()
                 }
@@ -259,42 +266,44 @@ impl Filter {
     }
 }
 
-/// Whether something holds of each number of a column.
-fn holds_of(column: Option<&Column>, rows: usize, holds: impl Fn(f64) -> bool) -> Vec<bool> {
+/// Evaluates a predicate on each number of a column.
+fn holds_of(column: Option<&ColumnValues>, rows: usize, holds: impl Fn(f64) -> bool) -> Vec<bool> {
     match column {
-        Some(Column::Numbers(numbers)) => numbers.iter().map(|number| holds(*number)).collect(),
+        Some(ColumnValues::Numbers(numbers)) => {
+            numbers.iter().map(|number| holds(*number)).collect()
+        }
         _ => vec![false; rows],
     }
 }
 
-/// A number within bounds: the lower one if it is missing.
+/// A number within bounds: the lower bound if it is missing.
 fn clamped(number: f64, bounds: Bounds) -> f64 {
     let (low, high) = (bounds.low(), bounds.high());
     if number > low { if number < high { number } else { high } } else { low }
 }
 
-/// What each row adds to a sum, in whole units.
+/// The whole number of units that each row adds to a sum.
 fn rounded(summand: &Summand, numbers: &[f64], others: &[f64]) -> Vec<i64> {
-    let one = Rounding::of(summand);
-    // Added to a half or more, what is below this many units is lost in rounding: see the statement's writer.
+    let one = Rounder::of(summand);
+    // A value below this many units is lost in rounding, as it is added to at least a half: see the statement's writer.
     let lost = 1e-20 * summand.unit();
     let unless_tiny =
         |value: f64, tiny: f64, then: f64| if value.abs() < tiny { 0.0 } else { then };
     let each = |unit: &dyn Fn(f64) -> i64| numbers.iter().map(|x| unit(*x)).collect();
-    match summand.of() {
-        Of::Values(bounds) => each(&|x| {
+    match summand.term() {
+        Term::Values(bounds) => each(&|x| {
             let value = clamped(x, bounds);
             one.units(unless_tiny(value, lost, value))
         }),
-        Of::Offsets(bounds) => each(&|x| {
+        Term::Offsets(bounds) => each(&|x| {
             let offset = clamped(x, bounds) - bounds.center();
             one.units(unless_tiny(offset, lost, offset))
         }),
-        Of::Squares(bounds) => each(&|x| {
+        Term::Squares(bounds) => each(&|x| {
             let offset = clamped(x, bounds) - bounds.center();
             one.units(unless_tiny(offset, lost.sqrt(), offset * offset))
         }),
-        Of::Products(x, y) => {
+        Term::Products(x, y) => {
             let [tiny, small] = tiny_factors(lost, x, y);
             let product = |(first, second): (&f64, &f64)| {
                 let first = clamped(*first, x) - x.center();
@@ -304,21 +313,21 @@ fn rounded(summand: &Summand, numbers: &[f64], others: &[f64]) -> Vec<i64> {
             };
             numbers.iter().zip(others).map(product).collect()
         }
-        // No other is added up without an indicator.
+        // The other terms have an indicator.
         _ => vec![0; numbers.len()],
     }
 }
 
-/// floor(value/unit + 1/2), cut to the summand's ends.
+/// Computes floor(value/unit + 1/2), clamped to the summand's ends.
 #[derive(Clone, Copy)]
-struct Rounding {
+struct Rounder {
     scale: f64,
     shift: f64,
     low: i64,
     high: i64,
 }
 
-impl Rounding {
+impl Rounder {
     fn of(summand: &Summand) -> Self {
         let (low, high) = summand.ends();
         Self { scale: 1.0 / summand.unit(), shift: 1.5 - low as f64, low, high }
@@ -330,14 +339,14 @@ impl Rounding {
     }
 }
 
-/// How many places are at most each number. Where it is missing, one more than there are if such rows are left out, and none if
-/// not.
-fn places(counted: &Places, numbers: &[f64]) -> Vec<u32> {
-    let places = &counted.places;
-    let missing = if counted.skips_missing { places.len() as u32 + 1 } else { 0 };
-    let place = |number: &f64| match number.is_nan() {
+/// The number of edges that are at most each number. A missing value gets one more than the number of edges if such
+/// rows are left out, else 0.
+fn gaps_of(bins: &BinCounts, numbers: &[f64]) -> Vec<u32> {
+    let edges = &bins.edges;
+    let missing = if bins.skips_missing { edges.len() as u32 + 1 } else { 0 };
+    let gap = |number: &f64| match number.is_nan() {
         true => missing,
-        false => places.partition_point(|place| place <= number) as u32,
+        false => edges.partition_point(|edge| edge <= number) as u32,
     };
-    numbers.iter().map(place).collect()
+    numbers.iter().map(gap).collect()
 }

@@ -1,52 +1,52 @@
-//! Counting for questions in one pass: blocks are evaluated as they are read; rows of people who may have several are kept until all
-//! have been, and then counted part by part.
+//! Counts for questions in one pass. Where each row is a person, blocks are counted as they are read. Where people may
+//! have several rows, the rows are kept until all are read, and are then counted shard by shard.
 
-mod bound;
+mod choose;
 mod evaluate;
 mod people;
 
-pub(super) use evaluate::Question;
+pub(super) use evaluate::ResolvedQuestion;
 pub(super) use people::ROOM;
 
-use super::read::{Column, Layout, in_parallel, in_time, lock, read_all};
+use super::read::{ColumnValues, Layout, in_parallel, in_time, lock, read_all};
 use super::row_source::RowSource;
-use crate::engine::failed::Failed;
-use crate::engine::tabulation::{Counted, Sum};
-use bound::{Choice, Limits};
-use evaluate::{Evaluated, NO_CELL};
-use people::{PARTS, Part};
+use crate::engine::error::EngineError;
+use crate::engine::tabulation::{RawGroup, Sum};
+use choose::{Choice, Limits};
+use evaluate::{BlockValues, NO_CELL};
+use people::{SHARDS, Shard};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// The rows of a part of the people, and whose each is, with a hash of it.
-type Own<'a> = (Vec<u32>, Vec<(&'a [u8], u64)>);
+/// The rows of a block that belong to a shard, with each row's person and the person's hash.
+type ShardRows<'a> = (Vec<u32>, Vec<(&'a [u8], u64)>);
 
-/// The sums of each question: for each group in turn.
+/// The sums of each question, group after group.
 type Sums = Vec<Vec<i128>>;
 
-/// What is counted for questions.
+/// The counters of a pass.
 struct Counts<'a> {
-    questions: &'a [Question<'a>],
+    questions: &'a [ResolvedQuestion<'a>],
     key: i64,
     room: usize,
-    /// For each question, and each column that is counted between places, how many rows are at each place of each group.
-    places: Vec<Vec<Vec<AtomicU64>>>,
+    /// For each question and binned column, the number of rows in each gap of each group.
+    gap_counts: Vec<Vec<Vec<AtomicU64>>>,
 }
 
-/// Counts for questions about a source, of whose columns this is the layout. The key decides which rows are used of people who
-/// have too many. Rows have so much room, in bytes, before some are left out that no question uses.
+/// Counts for questions about a source with this layout. The key decides which rows of people with too many rows are
+/// used. When the kept rows take more than `room` bytes, rows that no question can use are dropped.
 pub(super) fn count(
-    questions: &[Question<'_>],
+    questions: &[ResolvedQuestion<'_>],
     (source, layout): (&RowSource, &Layout),
     (key, room): (i64, usize),
     deadline: Instant,
-) -> Result<Vec<Vec<Counted>>, Failed> {
+) -> Result<Vec<Vec<RawGroup>>, EngineError> {
     let counts = Counts::new(questions, key, room);
     let none = || -> Sums {
-        let size = |question: &Question<'_>| {
-            question.tabulation.checked.cells() * question.tabulation.sums.len()
+        let size = |question: &ResolvedQuestion<'_>| {
+            question.tabulation.checked.group_count() * question.tabulation.sums.len()
         };
         questions.iter().map(|question| vec![0; size(question)]).collect()
     };
@@ -64,23 +64,23 @@ pub(super) fn count(
             to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
         }
     }
-    Ok(counts.counted(&all))
+    Ok(counts.raw_groups(&all))
 }
 
 impl<'a> Counts<'a> {
-    fn new(questions: &'a [Question<'a>], key: i64, room: usize) -> Self {
-        let places = |question: &Question<'_>| {
-            let cells = question.tabulation.checked.cells();
-            let counts = question.counts.iter().map(|(_, places)| places.places.len() + 1);
+    fn new(questions: &'a [ResolvedQuestion<'a>], key: i64, room: usize) -> Self {
+        let gap_counts = |question: &ResolvedQuestion<'_>| {
+            let cells = question.tabulation.checked.group_count();
+            let counts = question.counts.iter().map(|(_, bins)| bins.edges.len() + 1);
             let none = |size: usize| (0..size).map(|_| AtomicU64::new(0)).collect();
-            counts.map(|places| none(cells * places)).collect()
+            counts.map(|gaps| none(cells * gaps)).collect()
         };
-        Self { questions, key, room, places: questions.iter().map(places).collect() }
+        Self { questions, key, room, gap_counts: questions.iter().map(gap_counts).collect() }
     }
 
-    /// Counts a block of rows, each of which is a person.
-    fn add_block(&self, sums: &mut Sums, columns: &[Column]) {
-        let rows = columns.first().map(Column::len).unwrap_or_default();
+    /// Counts a block of rows, each of another person.
+    fn add_block(&self, sums: &mut Sums, columns: &[ColumnValues]) {
+        let rows = columns.first().map(ColumnValues::len).unwrap_or_default();
         for (number, question) in self.questions.iter().enumerate() {
             let evaluated = question.evaluate(columns, rows);
             let Some(sums) = sums.get_mut(number) else { continue };
@@ -98,12 +98,12 @@ impl<'a> Counts<'a> {
         }
     }
 
-    /// Counts a row that is used, in its group.
+    /// Counts a chosen row in its group.
     fn add(
         &self,
         sums: &mut [i128],
-        (number, question): (usize, &Question<'_>),
-        evaluated: &Evaluated,
+        (number, question): (usize, &ResolvedQuestion<'_>),
+        evaluated: &BlockValues,
         row: u32,
     ) {
         let row = row as usize;
@@ -123,14 +123,13 @@ impl<'a> Counts<'a> {
                     .into(),
             };
         }
-        let counted = self.places.get(number).into_iter().flatten();
-        for (counts, ((_, column), places)) in
-            counted.zip(question.counts.iter().zip(&evaluated.places))
+        let counted = self.gap_counts.get(number).into_iter().flatten();
+        for (counts, ((_, bins), gaps)) in counted.zip(question.counts.iter().zip(&evaluated.gaps))
         {
-            let (place, many) =
-                (places.get(row).copied().unwrap_or(u32::MAX) as usize, column.places.len() + 1);
-            if place < many
-                && let Some(count) = counts.get(cell * many + place)
+            let (gap, many) =
+                (gaps.get(row).copied().unwrap_or(u32::MAX) as usize, bins.edges.len() + 1);
+            if gap < many
+                && let Some(count) = counts.get(cell * many + gap)
             {
                 count.fetch_add(1, Ordering::Relaxed);
             }
@@ -143,65 +142,66 @@ impl<'a> Counts<'a> {
         (source, layout): (&RowSource, &Layout),
         deadline: Instant,
         none: impl Fn() -> Sums + Sync,
-    ) -> Result<Vec<Sums>, Failed> {
+    ) -> Result<Vec<Sums>, EngineError> {
         let state = RandomState::new();
         let readings = layout.columns.iter().take(layout.columns.len() - 1);
-        let columns: Vec<Column> = readings.map(|(_, reading)| Column::new(reading)).collect();
-        let parts: Vec<Mutex<Part>> =
-            (0..PARTS).map(|_| Mutex::new(Part::new(columns.clone(), self.room))).collect();
+        let columns: Vec<ColumnValues> =
+            readings.map(|(_, reading)| ColumnValues::new(reading)).collect();
+        let shards: Vec<Mutex<Shard>> =
+            (0..SHARDS).map(|_| Mutex::new(Shard::new(columns.clone(), self.room))).collect();
         read_all(
             source,
             layout,
             deadline,
             || (),
-            |(), columns| self.spread(&state, &parts, &columns, deadline),
+            |(), columns| self.spread(&state, &shards, &columns, deadline),
         )?;
         let next = AtomicUsize::new(0);
         in_parallel(none, |sums| {
-            let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) else {
+            let Some(shard) = shards.get(next.fetch_add(1, Ordering::Relaxed)) else {
                 return Ok(false);
             };
-            // Its room is free again once it has been counted.
-            let part = std::mem::replace(&mut *lock(part), Part::new(Vec::new(), 0));
-            self.add_part(sums, &part, deadline)?;
+            // Frees the shard's memory as soon as it is counted.
+            let shard = std::mem::replace(&mut *lock(shard), Shard::new(Vec::new(), 0));
+            self.add_shard(sums, &shard, deadline)?;
             Ok(true)
         })
     }
 
-    /// Gives the rows of a block to the parts that their people are in. Rows of nobody are not used.
+    /// Distributes the rows of a block over the shards of their people. Rows without a person are not used.
     fn spread(
         &self,
         state: &RandomState,
-        parts: &[Mutex<Part>],
-        columns: &[Column],
+        shards: &[Mutex<Shard>],
+        columns: &[ColumnValues],
         deadline: Instant,
-    ) -> Result<(), Failed> {
-        let Some(Column::People(people)) = columns.last() else { return Ok(()) };
-        let mut own: Vec<Own<'_>> = vec![Default::default(); parts.len()];
+    ) -> Result<(), EngineError> {
+        let Some(ColumnValues::People(people)) = columns.last() else { return Ok(()) };
+        let mut own: Vec<ShardRows<'_>> = vec![Default::default(); shards.len()];
         for (row, person) in (0_u32..).zip(people.iter()) {
             let Some(person) = person else { continue };
             let hash = state.hash_one(person);
-            // Other bits than those that tables use.
-            if let Some((rows, who)) = own.get_mut((hash >> 48) as usize % PARTS) {
+            // The shard's index uses other bits of the hash than the hash table does.
+            if let Some((rows, who)) = own.get_mut((hash >> 48) as usize % SHARDS) {
                 rows.push(row);
                 who.push((person, hash));
             }
         }
-        for (part, (rows, who)) in parts.iter().zip(own) {
-            let mut part = lock(part);
-            part.add(state, who.into_iter(), columns, &rows);
-            if part.is_full() {
-                let used = self.used(&part, deadline)?;
-                part.keep(&used);
+        for (shard, (rows, who)) in shards.iter().zip(own) {
+            let mut shard = lock(shard);
+            shard.add(state, who.into_iter(), columns, &rows);
+            if shard.is_full() {
+                let used = self.used(&shard, deadline)?;
+                shard.keep(&used);
             }
         }
         Ok(())
     }
 
-    /// Which rows of a part some question may use, whatever rows are still to come.
-    fn used(&self, part: &Part, deadline: Instant) -> Result<Vec<bool>, Failed> {
-        let (columns, rows) = part.columns();
-        let (people, mut choice) = (part.by_person(), Choice::default());
+    /// Marks the rows of a shard that a question may use, whatever rows follow.
+    fn used(&self, shard: &Shard, deadline: Instant) -> Result<Vec<bool>, EngineError> {
+        let (columns, rows) = shard.columns();
+        let (people, mut choice) = (shard.by_person(), Choice::default());
         let mut used = vec![false; rows];
         for question in self.questions {
             in_time(deadline)?;
@@ -216,10 +216,15 @@ impl<'a> Counts<'a> {
         Ok(used)
     }
 
-    /// Counts all rows of some people.
-    fn add_part(&self, sums: &mut Sums, part: &Part, deadline: Instant) -> Result<(), Failed> {
-        let (columns, rows) = part.columns();
-        let (people, mut choice, mut cells) = (part.by_person(), Choice::default(), Vec::new());
+    /// Counts all rows of a shard.
+    fn add_shard(
+        &self,
+        sums: &mut Sums,
+        shard: &Shard,
+        deadline: Instant,
+    ) -> Result<(), EngineError> {
+        let (columns, rows) = shard.columns();
+        let (people, mut choice, mut cells) = (shard.by_person(), Choice::default(), Vec::new());
         for (number, question) in self.questions.iter().enumerate() {
             in_time(deadline)?;
             let (evaluated, limits) = (question.evaluate(columns, rows), self.limits(question));
@@ -244,32 +249,33 @@ impl<'a> Counts<'a> {
         Ok(())
     }
 
-    fn limits(&self, question: &Question<'_>) -> Limits {
+    fn limits(&self, question: &ResolvedQuestion<'_>) -> Limits {
         let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-        let (rows, groups, each) = question.tabulation.checked.contribution();
+        let (rows, groups, each) = question.tabulation.checked.contribution_limits();
         let limits_groups = question.tabulation.limits_groups();
         let groups = limits_groups.then(|| (size(groups), size(each)));
         Limits { rows: size(rows), groups, key: self.key }
     }
 
-    /// The numbers of all aggregates, for each question and group.
-    fn counted(&self, sums: &Sums) -> Vec<Vec<Counted>> {
-        let one =
-            |((question, sums), places): ((&Question<'_>, &Vec<i128>), &Vec<Vec<AtomicU64>>)| {
-                let width = question.tabulation.sums.len();
-                let own = |cell: usize| {
-                    sums.get(cell * width..(cell + 1) * width).unwrap_or_default().to_vec()
-                };
-                let count = |number: usize, cell: usize, place: usize| {
-                    let many =
-                        question.counts.get(number).map(|(_, column)| column.places.len() + 1);
-                    let counts = places.get(number).zip(many);
-                    let count = counts.and_then(|(counts, many)| counts.get(cell * many + place));
-                    count.map_or(0, |count| i128::from(count.load(Ordering::Relaxed)))
-                };
-                question.tabulation.counted(own, count)
+    /// The raw groups of each question.
+    fn raw_groups(&self, sums: &Sums) -> Vec<Vec<RawGroup>> {
+        let one = |((question, sums), gap_counts): (
+            (&ResolvedQuestion<'_>, &Vec<i128>),
+            &Vec<Vec<AtomicU64>>,
+        )| {
+            let width = question.tabulation.sums.len();
+            let own = |cell: usize| {
+                sums.get(cell * width..(cell + 1) * width).unwrap_or_default().to_vec()
             };
-        self.questions.iter().zip(sums).zip(&self.places).map(one).collect()
+            let count = |number: usize, cell: usize, place: usize| {
+                let many = question.counts.get(number).map(|(_, bins)| bins.edges.len() + 1);
+                let counts = gap_counts.get(number).zip(many);
+                let count = counts.and_then(|(counts, many)| counts.get(cell * many + place));
+                count.map_or(0, |count| i128::from(count.load(Ordering::Relaxed)))
+            };
+            question.tabulation.raw_groups(own, count)
+        };
+        self.questions.iter().zip(sums).zip(&self.gap_counts).map(one).collect()
     }
 }
 

@@ -1,40 +1,40 @@
-//! Rows of people who may have several: kept, person by person, until all have been read. Rows that no question can use any more are
-//! left out as soon as there are many, so that a person takes room for no more rows than questions use.
+//! Keeps the rows of people who may have several until all rows are read. When the rows take too much memory, rows that
+//! no question can use any more are dropped, so that a person takes memory only for rows that questions use.
 
-use crate::engine::files::read::Column;
+use crate::engine::files::read::ColumnValues;
 use hashbrown::HashTable;
 use std::hash::{BuildHasher, RandomState};
 
-/// People are in so many parts, by a hash of theirs: each part fits a processor's near memory, and is counted on its own.
-pub(super) const PARTS: usize = 256;
-/// All parts have so many bytes of rows before some are left out for the first time.
+/// The number of shards. A person's hash selects the shard. A shard fits a processor's cache and is counted on its own.
+pub(super) const SHARDS: usize = 256;
+/// The bytes of rows, over all shards, at which rows are dropped for the first time.
 pub(crate) const ROOM: usize = 1 << 30;
 
-/// Some of the people, and their rows.
+/// A share of the people, with their rows.
 #[derive(Debug)]
-pub(super) struct Part {
-    /// The numbers of people, by their hashes.
+pub(super) struct Shard {
+    /// The indices of people, by their hashes.
     numbers: HashTable<u32>,
-    /// Who they are, one after the other, and where each ends.
+    /// The people's identifiers, one after the other, and the end of each.
     bytes: Vec<u8>,
     ends: Vec<usize>,
-    /// Whose each row is.
+    /// The index of each row's person.
     rows: Vec<u32>,
-    columns: Vec<Column>,
-    /// With so many rows it is time to leave some out.
+    columns: Vec<ColumnValues>,
+    /// The number of rows at which some should be dropped.
     full: usize,
 }
 
-impl Part {
-    pub(super) fn new(columns: Vec<Column>, room: usize) -> Self {
-        let width: usize = columns.iter().map(Column::width).sum();
+impl Shard {
+    pub(super) fn new(columns: Vec<ColumnValues>, room: usize) -> Self {
+        let width: usize = columns.iter().map(ColumnValues::width).sum();
         Self {
             numbers: HashTable::new(),
             bytes: Vec::new(),
             ends: Vec::new(),
             rows: Vec::new(),
             columns,
-            full: room / PARTS / (width + size_of::<u32>()),
+            full: room / SHARDS / (width + size_of::<u32>()),
         }
     }
 
@@ -47,7 +47,7 @@ impl Part {
         &mut self,
         state: &RandomState,
         rows: impl Iterator<Item = (&'a [u8], u64)>,
-        columns: &[Column],
+        columns: &[ColumnValues],
         places: &[u32],
     ) {
         for (who, hash) in rows {
@@ -71,12 +71,12 @@ impl Part {
         }
     }
 
-    /// Whether there are so many rows that it is time to leave some out.
+    /// True if some rows should be dropped.
     pub(super) fn is_full(&self) -> bool {
         self.rows.len() >= self.full
     }
 
-    /// Leaves out all rows but these.
+    /// Drops all rows but the marked ones.
     pub(super) fn keep(&mut self, is_kept: &[bool]) {
         let kept = (0_u32..).zip(is_kept).filter(|(_, is_kept)| **is_kept).map(|(row, _)| row);
         let kept: Vec<u32> = kept.collect();
@@ -85,12 +85,12 @@ impl Part {
         self.full = self.full.max(2 * self.rows.len());
     }
 
-    /// The columns, and how many rows they have.
-    pub(super) fn columns(&self) -> (&[Column], usize) {
+    /// The columns and their number of rows.
+    pub(super) fn columns(&self) -> (&[ColumnValues], usize) {
         (&self.columns, self.rows.len())
     }
 
-    /// The rows of each person.
+    /// Groups the rows by person.
     pub(super) fn by_person(&self) -> ByPerson<'_> {
         let mut ends = vec![0_u32; self.ends.len() + 1];
         for person in &self.rows {
@@ -102,7 +102,7 @@ impl Part {
             *end = sum;
         });
         let mut order = vec![0; self.rows.len()];
-        // Each person's next place: it ends as the start of the next one.
+        // The next free place of each person. At the end it is the start of the next person.
         let mut next = ends.clone();
         for (row, person) in (0_u32..).zip(&self.rows) {
             if let Some(next) = next.get_mut(*person as usize) {
@@ -110,7 +110,7 @@ impl Part {
                 *next += 1;
             }
         }
-        ByPerson { part: self, ends, order }
+        ByPerson { shard: self, ends, order }
     }
 }
 
@@ -120,21 +120,21 @@ fn person<'a>(bytes: &'a [u8], ends: &[usize], number: u32) -> &'a [u8] {
     bytes.get(start..end(number as usize)).unwrap_or_default()
 }
 
-/// The rows of each person of a part.
+/// The rows of a shard, grouped by person.
 #[derive(Debug)]
 pub(super) struct ByPerson<'a> {
-    part: &'a Part,
+    shard: &'a Shard,
     ends: Vec<u32>,
     order: Vec<u32>,
 }
 
 impl ByPerson<'_> {
-    /// Each person who has rows, and which.
+    /// Each person with rows, and the indices of these rows.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], &[u32])> {
         (0_u32..).zip(self.ends.windows(2)).filter_map(|(number, ends)| {
             let [start, end] = ends else { return None };
             let rows = self.order.get(*start as usize..*end as usize)?;
-            (!rows.is_empty()).then(|| (self.part.person(number), rows))
+            (!rows.is_empty()).then(|| (self.shard.person(number), rows))
         })
     }
 }

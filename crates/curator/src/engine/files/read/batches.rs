@@ -1,4 +1,4 @@
-//! Arrow record batches in memory: data frames.
+//! Reads Arrow record batches: data frames in memory.
 
 use super::block::Block;
 use super::columns::Cell;
@@ -12,7 +12,7 @@ use arrow_array::{Array, ArrayAccessor, RecordBatch};
 use arrow_schema::DataType;
 use sha2::{Digest, Sha256};
 
-/// Whether a column of this type holds numbers or texts.
+/// True if a column of this type holds numbers or texts.
 pub(super) fn is_read(kind: &DataType) -> bool {
     use DataType as D;
     match kind {
@@ -23,14 +23,14 @@ pub(super) fn is_read(kind: &DataType) -> bool {
     }
 }
 
-/// Reads some rows of a column.
+/// Reads a column of a batch into a column of a block.
 pub(super) fn read(batch: &RecordBatch, column: usize, place: usize, block: &mut Block<'_>) {
     if let Some(array) = batch.columns().get(column) {
         each(array, &mut |cell| block.push(place, cell));
     }
 }
 
-/// Gives every value of a column, in order.
+/// Passes every value of a column to `put`, in order.
 fn each(array: &dyn Array, put: &mut dyn FnMut(Cell<'_>)) {
     use DataType as D;
     let whole = |value: i64| Cell::Whole(value);
@@ -81,7 +81,7 @@ fn each(array: &dyn Array, put: &mut dyn FnMut(Cell<'_>)) {
     }
 }
 
-/// The texts of an array of such.
+/// The texts of an array of texts.
 fn texts(array: &dyn Array) -> Option<Vec<Option<&[u8]>>> {
     match array.data_type() {
         DataType::Utf8 => Some(array.as_string::<i32>().iter().map(bytes).collect()),
@@ -113,8 +113,8 @@ fn all<'a, A: ArrayAccessor>(
     }
 }
 
-/// The SHA-256 of batches, by what is in their columns. How they are cut and encoded does not matter, nor in which order the columns
-/// are, nor of which type equal numbers are, nor what cannot be read and so is never counted.
+/// The SHA-256 of the values of batches. It does not depend on how batches are cut and encoded, on the order of
+/// columns, on the types of equal numbers, or on values that cannot be read and so are never counted.
 pub(crate) fn fingerprint(batches: &[RecordBatch]) -> [u8; 32] {
     let Some(first) = batches.first() else { return Sha256::digest(b"nothing").into() };
     let fields = first.schema_ref().fields().iter().enumerate();
@@ -148,17 +148,17 @@ pub(crate) fn fingerprint(batches: &[RecordBatch]) -> [u8; 32] {
     sum.finalize().into()
 }
 
-/// So many bytes are hashed at a time.
+/// The number of bytes hashed at a time.
 const PIECE: usize = 1 << 16;
 
-/// A value: its kind, how long it is, and its bytes, so that no two lists of values have the same.
+/// Writes a value's kind, length and bytes, so that different lists of values have different bytes.
 fn write(bytes: &mut Vec<u8>, kind: u8, value: &[u8]) {
     bytes.push(kind);
     bytes.extend((value.len() as u64).to_be_bytes());
     bytes.extend(value);
 }
 
-/// Whether a column is the unnamed index of a pandas frame: the places that rows had before some were left out.
+/// True if a column is the unnamed index of a pandas frame: the rows' places in an earlier frame.
 fn is_row_number(name: &str) -> bool {
     name.starts_with("__index_level_") && name.ends_with("__")
 }

@@ -1,7 +1,7 @@
-//! A block of rows, column by column, as questions see it: numbers, categories and people. No stored value is an error: a value
-//! that cannot be read is missing.
+//! Blocks of rows as questions use them: columns of numbers, category codes and people. No stored value is an error: a
+//! value that cannot be read is missing.
 
-use counterpoint_questions::public::{self, Key, Kind, Table};
+use counterpoint_questions::public::{self, ColumnKind, Key, Table};
 use std::collections::HashMap;
 
 /// A stored value.
@@ -10,14 +10,14 @@ pub(super) enum Cell<'a> {
     Missing,
     Whole(i64),
     Real(f64),
-    /// A number that is none of these, as a whole number and how often it is divided by ten.
+    /// A number of another kind: a whole number, and how many times it is divided by ten.
     Decimal(i128, i32),
     Text(&'a [u8]),
-    /// Text of a format that has no other values: a number if it is one where numbers are wanted.
+    /// A text of a format that has texts alone. In a number column it is a number if it can be parsed.
     Written(&'a [u8]),
 }
 
-/// Whole numbers are below this: 2^63.
+/// The bound on whole numbers, 2^63.
 const LIMIT: f64 = 9_223_372_036_854_775_808.0;
 
 impl Cell<'_> {
@@ -25,14 +25,14 @@ impl Cell<'_> {
         match self {
             Self::Whole(whole) => Some(whole as f64),
             Self::Real(real) => Some(real).filter(|real| !real.is_nan()),
-            // The nearest double.
+            // `parse` returns the nearest double.
             Self::Decimal(value, scale) => format!("{value}e{}", -scale).parse().ok(),
             Self::Written(text) => written(text)?.parse().ok().filter(|real: &f64| !real.is_nan()),
             Self::Missing | Self::Text(_) => None,
         }
     }
 
-    /// The same value for all that are read alike: numbers of any type, and what is missing in any way.
+    /// A canonical form: equal for numbers of different types, and for all forms of missing values.
     pub(super) fn normal(self) -> Self {
         match self {
             Self::Real(real) if real.is_nan() => Self::Missing,
@@ -56,7 +56,7 @@ impl Cell<'_> {
         }
     }
 
-    /// What is shown of a value to the owner of the data.
+    /// The value in words, for the owner of the data.
     pub(super) fn shown(self) -> String {
         match self {
             Self::Missing => String::new(),
@@ -68,37 +68,37 @@ impl Cell<'_> {
     }
 }
 
-/// A number's text, without the blanks around it.
+/// A number's text without the blanks around it.
 fn written(text: &[u8]) -> Option<&str> {
     std::str::from_utf8(text.trim_ascii()).ok()
 }
 
-/// How the values of a column are read.
+/// The interpretation of a column's values.
 #[derive(Clone, Debug)]
-pub(crate) enum Reading {
-    /// As numbers, with the codes of missing values and the number that is used instead.
+pub(crate) enum ReadRule {
+    /// Numbers, with the codes of missing values and the replacement for missing values.
     Number(public::Column),
-    /// As the places of categories.
-    Category(Keys),
-    /// As whose a row is.
+    /// Categories, as their codes.
+    Category(CategoryCodes),
+    /// People.
     Person,
 }
 
-/// The categories of a column.
+/// The codes of a column's categories.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Keys {
+pub(crate) struct CategoryCodes {
     wholes: HashMap<i64, u32>,
     texts: HashMap<Vec<u8>, u32>,
 }
 
 /// The code of a missing category.
 pub(crate) const MISSING: u32 = 0;
-/// The code of a value that is no declared category.
+/// The code of a value that is not a declared category.
 pub(crate) const OTHER: u32 = 1;
 /// The code of the first declared category.
 pub(crate) const FIRST: u32 = 2;
 
-impl Keys {
+impl CategoryCodes {
     fn of(keys: &[Key]) -> Self {
         let mut all = Self::default();
         for (key, code) in keys.iter().zip(FIRST..) {
@@ -110,7 +110,7 @@ impl Keys {
         all
     }
 
-    /// The code of a value. A value that is of no type that the column has categories of is missing.
+    /// The code of a value. A value counts as missing if the column has no categories of its type.
     fn code(&self, cell: Cell<'_>) -> u32 {
         let whole = if self.wholes.is_empty() { None } else { cell.whole() };
         let text = match cell {
@@ -130,15 +130,15 @@ impl Keys {
     }
 }
 
-impl Reading {
+impl ReadRule {
     fn of(column: &public::Column) -> Self {
         match &column.kind {
-            Kind::Number(_) => Self::Number(column.clone()),
-            Kind::Category(keys) => Self::Category(Keys::of(keys)),
+            ColumnKind::Number(_) => Self::Number(column.clone()),
+            ColumnKind::Category(keys) => Self::Category(CategoryCodes::of(keys)),
         }
     }
 
-    /// What the column has to hold, in words.
+    /// The type of value that the column must hold, in words.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Number(_) => "a number",
@@ -150,29 +150,29 @@ impl Reading {
     }
 }
 
-/// The columns that are read of a source, and how.
+/// The columns to read from a source.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
-    /// Their names in the source, and readings; that of people is the last.
-    pub columns: Vec<(String, Reading)>,
-    /// The names of those that hold numbers and categories in questions.
+    /// The columns' names in the source, with the interpretation of their values. The person column is the last.
+    pub columns: Vec<(String, ReadRule)>,
+    /// The names in questions of the number and category columns.
     names: Vec<String>,
-    /// Whether there is one of people.
+    /// True if there is a person column.
     pub has_people: bool,
 }
 
 impl Layout {
-    /// The columns of a table that are used.
+    /// The layout of the used columns of a table, and its person column.
     pub(crate) fn of(table: &Table, is_used: impl Fn(&str) -> bool) -> Self {
         let used = || table.columns().iter().filter(|column| is_used(&column.name));
         let names = used().map(|column| column.name.clone()).collect();
-        let used = used().map(|column| (column.from.clone(), Reading::of(column)));
-        let person = table.person().map(|person| (person.to_owned(), Reading::Person));
+        let used = used().map(|column| (column.from.clone(), ReadRule::of(column)));
+        let person = table.person().map(|person| (person.to_owned(), ReadRule::Person));
         let has_people = person.is_some();
         Self { columns: used.chain(person).collect(), names, has_people }
     }
 
-    /// The place of a column of numbers or categories.
+    /// The index of a number or category column.
     pub(crate) fn place(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|own| own == name)
     }
@@ -180,18 +180,18 @@ impl Layout {
 
 /// The values of a column.
 #[derive(Clone, Debug)]
-pub(crate) enum Column {
-    /// NaN where a value is missing.
+pub(crate) enum ColumnValues {
+    /// NaN stands for a missing value.
     Numbers(Vec<f64>),
     Codes(Vec<u32>),
     People(People),
 }
 
-/// Whose rows are, one after the other.
+/// The people of rows, one after the other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct People {
     bytes: Vec<u8>,
-    /// Where each person's bytes end, and whether there is a person.
+    /// The end of each person's bytes, and false if the row has no person.
     ends: Vec<(usize, bool)>,
 }
 
@@ -215,7 +215,7 @@ impl People {
         self.ends.push((self.bytes.len(), written.is_ok()));
     }
 
-    /// Whose each row is.
+    /// The person of each row.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Option<&[u8]>> {
         let mut start = 0;
         self.ends.iter().map(move |(end, is_there)| {
@@ -226,60 +226,60 @@ impl People {
     }
 }
 
-/// What became of a value.
+/// The outcome of reading a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum ReadOutcome {
     Value,
     Missing,
-    /// It is there and cannot be read, or is no declared category.
+    /// The value cannot be read or is not a declared category.
     Unreadable,
 }
 
-impl Column {
-    pub(crate) fn new(reading: &Reading) -> Self {
+impl ColumnValues {
+    pub(crate) fn new(reading: &ReadRule) -> Self {
         match reading {
-            Reading::Number(_) => Self::Numbers(Vec::new()),
-            Reading::Category(_) => Self::Codes(Vec::new()),
-            Reading::Person => Self::People(People::default()),
+            ReadRule::Number(_) => Self::Numbers(Vec::new()),
+            ReadRule::Category(_) => Self::Codes(Vec::new()),
+            ReadRule::Person => Self::People(People::default()),
         }
     }
 
     /// Adds a value.
-    pub(super) fn push(&mut self, reading: &Reading, cell: Cell<'_>) -> Found {
+    pub(super) fn push(&mut self, reading: &ReadRule, cell: Cell<'_>) -> ReadOutcome {
         let is_nothing = match cell {
             Cell::Missing | Cell::Written(b"") => true,
             Cell::Real(real) => real.is_nan(),
             _ => false,
         };
         let is_read = match (self, reading) {
-            (Self::Numbers(numbers), Reading::Number(column)) => {
+            (Self::Numbers(numbers), ReadRule::Number(column)) => {
                 let number = cell.number();
                 numbers.push(column.value(number).unwrap_or(f64::NAN));
                 number.is_some()
             }
-            (Self::Codes(codes), Reading::Category(keys)) => {
+            (Self::Codes(codes), ReadRule::Category(keys)) => {
                 let code = keys.code(cell);
                 codes.push(code);
                 code >= FIRST
             }
-            (Self::People(people), Reading::Person) => {
+            (Self::People(people), ReadRule::Person) => {
                 people.push(cell);
                 !is_nothing
             }
-            // A column is made by its own reading.
+            // A column is created from its own rule.
             _ => false,
         };
         match is_read {
-            true => Found::Value,
-            false if is_nothing => Found::Missing,
-            false => Found::Unreadable,
+            true => ReadOutcome::Value,
+            false if is_nothing => ReadOutcome::Missing,
+            false => ReadOutcome::Unreadable,
         }
     }
 
-    /// Adds the value of a row that is made up: each of another person, categories in turn.
-    pub(super) fn push_made_up(&mut self, reading: &Reading, row: u64) {
+    /// Adds a made-up row: each of another person, with categories in turn.
+    pub(super) fn push_made_up(&mut self, reading: &ReadRule, row: u64) {
         match (self, reading) {
-            (Self::Codes(codes), Reading::Category(keys)) => {
+            (Self::Codes(codes), ReadRule::Category(keys)) => {
                 let many = (keys.wholes.len() + keys.texts.len()).max(1) as u64;
                 codes.push(FIRST + (row % many) as u32);
             }
@@ -306,7 +306,7 @@ impl Column {
         }
     }
 
-    /// Adds some rows of another column of the same kind. People are kept elsewhere.
+    /// Adds some rows of another column of the same kind. People are stored in [`Shard`](super::super::count).
     pub(crate) fn append(&mut self, other: &Self, rows: &[u32]) {
         fn pick<T: Copy>(to: &mut Vec<T>, from: &[T], rows: &[u32]) {
             to.extend(rows.iter().filter_map(|row| from.get(*row as usize)).copied());
@@ -318,7 +318,7 @@ impl Column {
         }
     }
 
-    /// Keeps these rows alone, which are in order.
+    /// Keeps only these rows, which are in order.
     pub(crate) fn retain(&mut self, rows: &[u32]) {
         let all = std::mem::replace(self, Self::Numbers(Vec::new()));
         *self = match &all {

@@ -1,5 +1,5 @@
-//! Comma-separated values, as RFC 4180 has them: fields in quotes may hold commas, quotes (doubled) and line ends. Lines end with LF
-//! or CRLF; a byte-order mark and blank lines are skipped.
+//! Reads comma-separated values according to RFC 4180: fields in quotes may hold commas, doubled quotes and line ends.
+//! Lines end with LF or CRLF. A byte-order mark and blank lines are skipped.
 
 use super::block::Block;
 use super::columns::Cell;
@@ -7,17 +7,17 @@ use memchr::{memchr, memchr_iter, memchr3};
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read};
 
-/// So many bytes are read at a time.
+/// The number of bytes read at a time.
 const BLOCK: usize = 1 << 20;
-/// A longer record cannot be read: most likely a quote is not closed.
+/// The longest record, in bytes. A longer one most likely has a quote that is not closed.
 const LONGEST: usize = 16 << 20;
-/// A header has so many columns at most.
+/// The largest number of columns in a header.
 const MOST_COLUMNS: usize = 10_000;
 
 /// The byte-order mark of UTF-8.
 const MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
-/// What files that are no text in UTF-8 begin with.
+/// The first bytes of common files that are not UTF-8 text, with the error for each.
 const NO_TEXT: [(&[u8], &str); 4] = [
     (&[0x1f, 0x8b], "is compressed (gzip); legal: the file that gunzip makes of it"),
     (b"PK\x03", "is a ZIP archive or a spreadsheet; legal: the table, saved as CSV"),
@@ -31,25 +31,25 @@ pub(super) struct CsvReader {
     file: File,
     buffer: Vec<u8>,
     is_at_end: bool,
-    /// The number of the first line in the buffer, from 1.
+    /// The number of the buffer's first line, from 1.
     line: u64,
-    /// How many fields a record has.
+    /// The number of fields of a record.
     width: usize,
 }
 
-/// Complete records: for each the bytes of the fields that are wanted.
+/// Complete records, with the bytes of their wanted fields.
 #[derive(Debug, Default)]
 pub(super) struct Records {
     bytes: Vec<u8>,
     line: u64,
-    /// Where fields begin and end, record by record.
+    /// The start and end of each field, record by record.
     fields: Vec<(usize, usize)>,
-    /// The records that cannot be read: which, where they begin, and why.
+    /// The records that cannot be read: their index, their start and the problem.
     problems: Vec<(usize, usize, Problem)>,
     rows: usize,
 }
 
-/// Why a record cannot be read.
+/// The problem of a record that cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Problem {
     Quote,
@@ -72,7 +72,7 @@ impl std::fmt::Display for Problem {
 }
 
 impl CsvReader {
-    /// Reads the header, and says what columns it names.
+    /// Opens a file and reads its header. Returns the names of the columns.
     pub(super) fn open(mut file: File) -> Result<(Self, Vec<String>), Error> {
         let mut buffer = Vec::new();
         (&mut file).take(MARK.len() as u64).read_to_end(&mut buffer)?;
@@ -127,21 +127,21 @@ impl CsvReader {
         }
     }
 
-    /// Reads more, if there is more.
+    /// Reads more bytes, if there are more.
     fn fill(&mut self) -> Result<(), Error> {
         let read = (&mut self.file).take(BLOCK as u64).read_to_end(&mut self.buffer)?;
         self.is_at_end = read == 0;
         Ok(())
     }
 
-    /// Leaves bytes out that have been read.
+    /// Drops bytes that have been read.
     fn skip(&mut self, bytes: usize) {
         let rest = self.buffer.split_off(bytes.min(self.buffer.len()));
         self.line += lines(&self.buffer, bytes);
         self.buffer = rest;
     }
 
-    /// The next records; none at the end. `wanted` says for each field of the file its place among those that are wanted.
+    /// The next records; `None` at the end. `wanted` maps each field of the file to its index among the wanted fields.
     pub(super) fn next(
         &mut self,
         wanted: &[Option<usize>],
@@ -173,7 +173,7 @@ impl CsvReader {
         }
     }
 
-    /// One record, and where the next one begins; none if it is not complete.
+    /// Reads one record and returns the start of the next; `None` if the record is incomplete.
     fn record(
         &self,
         at: usize,
@@ -210,11 +210,12 @@ impl CsvReader {
     }
 }
 
-/// A field that is not there.
+/// The range of a field that is missing.
 const NOTHING: (usize, usize) = (usize::MAX, usize::MAX);
 
-/// Reads a record from a place on: says where each field begins and ends, and returns where the next record begins and what is wrong.
-/// Nothing if more bytes are needed and these are not the last. A record that cannot be read ends with its line.
+/// Reads a record. Calls `field` with the index, start and end of each field, and returns the start of the next record
+/// and the record's problem. `None` if the record may continue beyond the bytes. A record that cannot be read ends with
+/// its line.
 fn record(
     bytes: &[u8],
     from: usize,
@@ -276,7 +277,7 @@ fn record(
     }
 }
 
-/// A field's text: two quotes within it are one.
+/// A field's text, with doubled quotes replaced by single ones.
 fn unquoted<'a>(field: &'a [u8], room: &'a mut Vec<u8>) -> &'a [u8] {
     if memchr(b'"', field).is_none() {
         return field;
@@ -292,7 +293,7 @@ fn unquoted<'a>(field: &'a [u8], room: &'a mut Vec<u8>) -> &'a [u8] {
     room
 }
 
-/// How many lines end before a place.
+/// The number of line ends before a place.
 fn lines(bytes: &[u8], before: usize) -> u64 {
     memchr_iter(b'\n', bytes.get(..before).unwrap_or(bytes)).count() as u64
 }
@@ -303,7 +304,8 @@ impl Records {
         self.line + lines(&self.bytes, place)
     }
 
-    /// Reads the values of the wanted fields; `places` says for each column of the block which of them it is.
+    /// Reads the wanted fields into a block. `places` maps each column of the block to its index among the wanted
+    /// fields.
     pub(super) fn read(&self, places: &[usize], many: usize, block: &mut Block<'_>) {
         let mut problems = self.problems.iter().peekable();
         let mut room = Vec::new();

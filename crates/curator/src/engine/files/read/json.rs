@@ -1,4 +1,4 @@
-//! JSON lines: an object on each line, whose fields are the columns. A field that is not there is missing.
+//! Reads JSON lines: each line is an object whose fields are the columns. An absent field is a missing value.
 
 use super::block::Block;
 use super::columns::{Cell, Layout};
@@ -10,11 +10,11 @@ use std::fmt::Formatter;
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read};
 
-/// So many bytes are read at a time.
+/// The number of bytes read at a time.
 const BLOCK: usize = 1 << 20;
-/// A longer line cannot be read.
+/// The longest line, in bytes.
 const LONGEST: usize = 16 << 20;
-/// The columns are those of the objects on so many lines at the beginning.
+/// The number of first lines whose objects determine the columns.
 const FIRST_LINES: usize = 1_000;
 
 /// A file that is read line by line.
@@ -38,12 +38,12 @@ impl LineReader {
         Self { file, buffer: Vec::new(), is_at_end: false, line: 1 }
     }
 
-    /// The next lines; none at the end.
+    /// The next lines; `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<Lines>, Error> {
         loop {
             let end = match memrchr(b'\n', &self.buffer) {
                 Some(end) => end + 1,
-                // The last line, or one that is too long and is read in parts, none of which is an object.
+                // The last line, or the start of a line that is too long; its parts are not objects and so are errors.
                 None if self.is_at_end || self.buffer.len() > LONGEST => self.buffer.len(),
                 None => 0,
             };
@@ -90,10 +90,10 @@ impl Lines {
     }
 
     pub(super) fn read(&self, layout: &Layout, block: &mut Block<'_>) {
-        let mut values: Vec<Value> = Vec::new();
+        let mut values: Vec<JsonValue> = Vec::new();
         for (line, number) in self.iter() {
             values.clear();
-            values.resize(layout.columns.len(), Value::Missing);
+            values.resize(layout.columns.len(), JsonValue::Missing);
             let mut json = serde_json::Deserializer::from_slice(line);
             let row = Row { layout, values: &mut values };
             if let Err(error) = row.deserialize(&mut json).and_then(|()| json.end()) {
@@ -107,18 +107,18 @@ impl Lines {
     }
 }
 
-/// A value of a field. Lists and objects are none.
+/// The value of a field. Lists and objects count as missing.
 #[derive(Clone, Debug, PartialEq)]
-enum Value {
+enum JsonValue {
     Missing,
     Whole(i64),
-    /// A whole number that is too large for that.
+    /// A whole number beyond 64 signed bits.
     Long(u64),
     Real(f64),
     Text(String),
 }
 
-impl Value {
+impl JsonValue {
     fn cell(&self) -> Cell<'_> {
         match self {
             Self::Missing => Cell::Missing,
@@ -130,10 +130,10 @@ impl Value {
     }
 }
 
-/// Reads an object into the values of the columns that are wanted.
+/// Reads an object into the values of the wanted columns.
 struct Row<'a> {
     layout: &'a Layout,
-    values: &'a mut Vec<Value>,
+    values: &'a mut Vec<JsonValue>,
 }
 
 impl<'de> DeserializeSeed<'de> for Row<'_> {
@@ -177,51 +177,51 @@ impl<'de> Visitor<'de> for Row<'_> {
 struct AnyValue;
 
 impl<'de> DeserializeSeed<'de> for AnyValue {
-    type Value = Value;
+    type Value = JsonValue;
 
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<JsonValue, D::Error> {
         json.deserialize_any(self)
     }
 }
 
 impl<'de> Visitor<'de> for AnyValue {
-    type Value = Value;
+    type Value = JsonValue;
 
     fn expecting(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         f.write_str("a value")
     }
 
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Missing)
+    fn visit_unit<E>(self) -> Result<JsonValue, E> {
+        Ok(JsonValue::Missing)
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Whole(value.into()))
+    fn visit_bool<E>(self, value: bool) -> Result<JsonValue, E> {
+        Ok(JsonValue::Whole(value.into()))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(Value::Whole(value))
+    fn visit_i64<E>(self, value: i64) -> Result<JsonValue, E> {
+        Ok(JsonValue::Whole(value))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(i64::try_from(value).map_or(Value::Long(value), Value::Whole))
+    fn visit_u64<E>(self, value: u64) -> Result<JsonValue, E> {
+        Ok(i64::try_from(value).map_or(JsonValue::Long(value), JsonValue::Whole))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(Value::Real(value))
+    fn visit_f64<E>(self, value: f64) -> Result<JsonValue, E> {
+        Ok(JsonValue::Real(value))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::Text(value.to_owned()))
+    fn visit_str<E>(self, value: &str) -> Result<JsonValue, E> {
+        Ok(JsonValue::Text(value.to_owned()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<JsonValue, A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Value::Missing)
+        Ok(JsonValue::Missing)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonValue, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Value::Missing)
+        Ok(JsonValue::Missing)
     }
 }

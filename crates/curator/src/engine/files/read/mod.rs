@@ -1,9 +1,9 @@
-//! Reading the wanted columns of a source, block by block, on all processors.
+//! Reads the wanted columns of a source, block by block, on all processors.
 
 mod batches;
 mod block;
 mod columns;
-mod copied;
+mod copy;
 mod csv;
 mod json;
 mod numbers;
@@ -11,15 +11,15 @@ mod numbers;
 mod parquet;
 
 pub(super) use batches::fingerprint;
-pub use block::{Inspection, Values};
-pub(super) use columns::{Column, FIRST, Layout, MISSING, OTHER};
-pub(super) use copied::copied;
+pub use block::{ColumnInspection, Inspection};
+pub(super) use columns::{ColumnValues, FIRST, Layout, MISSING, OTHER};
+pub(super) use copy::copied;
 
 use super::row_source::RowSource;
-use crate::engine::failed::{Failed, Found};
+use crate::engine::error::{EngineError, SourceColumn};
 use arrow_array::RecordBatch;
-use block::{Block, Watch};
-use columns::Reading;
+use block::{Block, Inspector};
+use columns::ReadRule;
 use counterpoint_wire::DataFormat;
 use csv::CsvReader;
 use json::LineReader;
@@ -34,14 +34,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-/// So many rows are made up at a time.
+/// The number of rows made up at a time.
 const MADE_UP: u64 = 1 << 14;
 
 /// A source that is being read.
 enum Reader {
     Csv {
         file: Mutex<CsvReader>,
-        /// For each field of the file its place among those that are wanted, and for each column which of these it is.
+        /// For each field of the file, its index among the wanted fields; then for each column, the index of its field
+        /// among these.
         wanted: Vec<Option<usize>>,
         places: Vec<usize>,
         many: usize,
@@ -65,41 +66,42 @@ enum Reader {
     },
 }
 
-/// Opens a file. Every error names it.
-fn open(path: &Path) -> Result<File, Failed> {
-    let wrong = |problem: String| Failed::new(format!("{}: {problem}", path.display()));
+/// Opens a file. Every error names the file.
+fn open(path: &Path) -> Result<File, EngineError> {
+    let wrong = |problem: String| EngineError::new(format!("{}: {problem}", path.display()));
     let found = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
     if found.is_dir() {
         return Err(wrong("is a folder; legal: a file".to_owned()));
     }
-    // A pipe is empty when it is read for the second time, and a device may never end.
+    // A pipe is empty on a second read, and a device may never end.
     if !found.is_file() {
         return Err(wrong("is a pipe or a device; legal: a file".to_owned()));
     }
     File::open(path).map_err(|error| wrong(error.to_string()))
 }
 
-fn named(path: &Path) -> impl Fn(std::io::Error) -> Failed {
-    move |error| Failed::new(format!("{}: {error}", path.display()))
+fn named(path: &Path) -> impl Fn(std::io::Error) -> EngineError {
+    move |error| EngineError::new(format!("{}: {error}", path.display()))
 }
 
 #[cfg(feature = "parquet")]
-fn open_parquet(path: &Path) -> Result<ParquetReader, Failed> {
+fn open_parquet(path: &Path) -> Result<ParquetReader, EngineError> {
     open(path)?;
-    let named = |failed: Failed| Failed::new(format!("{}: {}", path.display(), failed.why));
+    let named =
+        |failed: EngineError| EngineError::new(format!("{}: {}", path.display(), failed.why));
     ParquetReader::open(path).map_err(named)
 }
 
 #[cfg(not(feature = "parquet"))]
-fn without_parquet(path: &Path) -> Failed {
+fn without_parquet(path: &Path) -> EngineError {
     let why = "this program was built without Parquet; build it with --features parquet";
-    Failed::new(format!("{}: {why}", path.display()))
+    EngineError::new(format!("{}: {why}", path.display()))
 }
 
-/// The columns of a source, and what each holds.
-pub(super) fn columns(source: &RowSource) -> Result<Vec<Found>, Failed> {
+/// The columns of a source and their types.
+pub(super) fn columns(source: &RowSource) -> Result<Vec<SourceColumn>, EngineError> {
     let all = |names: Vec<String>, kind: &str| {
-        names.into_iter().map(|name| Found { name, kind: kind.to_owned() }).collect()
+        names.into_iter().map(|name| SourceColumn { name, kind: kind.to_owned() }).collect()
     };
     match source {
         RowSource::File(path, DataFormat::Csv) => {
@@ -116,7 +118,7 @@ pub(super) fn columns(source: &RowSource) -> Result<Vec<Found>, Failed> {
         RowSource::File(path, DataFormat::Parquet) => Err(without_parquet(path)),
         RowSource::Batches(batches) => {
             let fields = batches.first().map(|batch| batch.schema().fields().clone());
-            let found = |field: &arrow_schema::FieldRef| Found {
+            let found = |field: &arrow_schema::FieldRef| SourceColumn {
                 name: field.name().clone(),
                 kind: field.data_type().to_string(),
             };
@@ -126,12 +128,12 @@ pub(super) fn columns(source: &RowSource) -> Result<Vec<Found>, Failed> {
     }
 }
 
-/// Where the columns of a layout are in a source. All that are not there, or hold something else, are told.
-pub(super) fn places(source: &RowSource, layout: &Layout) -> Result<Vec<usize>, Failed> {
+/// The places of a layout's columns in a source. The error lists all columns that are absent or have another type.
+pub(super) fn places(source: &RowSource, layout: &Layout) -> Result<Vec<usize>, EngineError> {
     let found = columns(source)?;
     let (mut problems, mut is_lacking) = (Vec::new(), false);
-    let mut place = |(name, reading): &(String, Reading)| {
-        let is_it = |(_, found): &(usize, &Found)| found.name.eq_ignore_ascii_case(name);
+    let mut place = |(name, reading): &(String, ReadRule)| {
+        let is_it = |(_, found): &(usize, &SourceColumn)| found.name.eq_ignore_ascii_case(name);
         let mut own = found.iter().enumerate().filter(is_it);
         let Some((place, column)) = own.next() else {
             problems.push(format!("the source has no column {name:?}"));
@@ -157,15 +159,16 @@ pub(super) fn places(source: &RowSource, layout: &Layout) -> Result<Vec<usize>, 
     match (source, problems.is_empty()) {
         (_, true) => Ok(places),
         (RowSource::File(path, _), false) => {
-            Err(Failed::new(format!("{}: {}", path.display(), problems.join("; "))))
+            Err(EngineError::new(format!("{}: {}", path.display(), problems.join("; "))))
         }
-        _ => Err(Failed::new(problems.join("; "))),
+        _ => Err(EngineError::new(problems.join("; "))),
     }
 }
 
-/// Some names of columns, in one line.
-fn shown(found: &[Found]) -> String {
-    let name = |found: &Found| format!("{:?}", found.name.chars().take(40).collect::<String>());
+/// Some column names, for an error message.
+fn shown(found: &[SourceColumn]) -> String {
+    let name =
+        |found: &SourceColumn| format!("{:?}", found.name.chars().take(40).collect::<String>());
     let names: Vec<String> = found.iter().take(12).map(name).collect();
     let more = if found.len() > names.len() {
         format!(" and {} more", found.len() - names.len())
@@ -175,7 +178,7 @@ fn shown(found: &[Found]) -> String {
     names.join(", ") + &more
 }
 
-/// Whether a column holds numbers or texts.
+/// True if a column holds numbers or texts.
 fn is_read(source: &RowSource, place: usize, kind: &str) -> bool {
     match source {
         RowSource::Batches(batches) => batches.iter().all(|batch| {
@@ -189,7 +192,7 @@ fn is_read(source: &RowSource, place: usize, kind: &str) -> bool {
 }
 
 impl Reader {
-    fn open(source: &RowSource, layout: &Layout) -> Result<Self, Failed> {
+    fn open(source: &RowSource, layout: &Layout) -> Result<Self, EngineError> {
         let places = match source {
             RowSource::MadeUp(rows) => {
                 return Ok(Self::MadeUp { rows: *rows, next: AtomicU64::new(0) });
@@ -226,22 +229,22 @@ impl Reader {
         })
     }
 
-    /// Reads the next blocks. Says whether there were any.
+    /// Reads the next blocks. Returns false at the end.
     fn next(
         &self,
         layout: &Layout,
-        mut watch: Option<&mut Watch>,
-        each: &mut dyn FnMut(Vec<Column>) -> Result<(), Failed>,
-    ) -> Result<bool, Failed> {
+        mut watch: Option<&mut Inspector>,
+        each: &mut dyn FnMut(Vec<ColumnValues>) -> Result<(), EngineError>,
+    ) -> Result<bool, EngineError> {
         let mut block = Block::new(layout, watch.as_deref_mut());
         match self {
             Self::Csv { file, wanted, places, many } => {
-                let next = lock(file).next(wanted, *many).map_err(Failed::new)?;
+                let next = lock(file).next(wanted, *many).map_err(EngineError::new)?;
                 let Some(records) = next else { return Ok(false) };
                 records.read(places, *many, &mut block);
             }
             Self::JsonLines(file) => {
-                let next = lock(file).next().map_err(Failed::new)?;
+                let next = lock(file).next().map_err(EngineError::new)?;
                 let Some(lines) = next else { return Ok(false) };
                 lines.read(layout, &mut block);
             }
@@ -252,7 +255,8 @@ impl Reader {
                     return Ok(false);
                 }
                 drop(block);
-                // Each group with a handle of its own: handles that share a place in the file cannot be read side by side.
+                // Each group of rows is read through its own handle, as clones of a handle share its position in the
+                // file.
                 open_parquet(path)?.read(group, layout, places, watch, each)?;
                 return Ok(true);
             }
@@ -284,21 +288,21 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn late() -> Failed {
-    Failed::new("the time is up")
+fn late() -> EngineError {
+    EngineError::new("the time is up")
 }
 
-/// An error once the time is up.
-pub(super) fn in_time(deadline: Instant) -> Result<(), Failed> {
+/// Returns an error if the time is up.
+pub(super) fn in_time(deadline: Instant) -> Result<(), EngineError> {
     if Instant::now() < deadline { Ok(()) } else { Err(late()) }
 }
 
-/// Works until there is nothing left to do, on all processors, each with a state of its own; returns these. Once one fails, all
-/// stop.
+/// Repeats `step` on all processors until nothing is left to do. Each thread has its own state; returns the states. All
+/// stop once one fails.
 pub(super) fn in_parallel<S: Send>(
     start: impl Fn() -> S + Sync,
-    step: impl Fn(&mut S) -> Result<bool, Failed> + Sync,
-) -> Result<Vec<S>, Failed> {
+    step: impl Fn(&mut S) -> Result<bool, EngineError> + Sync,
+) -> Result<Vec<S>, EngineError> {
     let stop = AtomicBool::new(false);
     let work = || {
         let mut state = start();
@@ -318,20 +322,20 @@ pub(super) fn in_parallel<S: Send>(
     thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
         let own = work();
-        let panicked = |_| Err(Failed::new("a thread panicked"));
+        let panicked = |_| Err(EngineError::new("a thread panicked"));
         let others = others.into_iter().map(|one| one.join().unwrap_or_else(panicked));
         std::iter::once(own).chain(others).collect()
     })
 }
 
-/// Reads all blocks of a source, on all processors, each with a state of its own; returns these.
+/// Reads all blocks of a source on all processors. Each thread has its own state; returns the states.
 pub(super) fn read_all<S: Send>(
     source: &RowSource,
     layout: &Layout,
     deadline: Instant,
     start: impl Fn() -> S + Sync,
-    each: impl Fn(&mut S, Vec<Column>) -> Result<(), Failed> + Sync,
-) -> Result<Vec<S>, Failed> {
+    each: impl Fn(&mut S, Vec<ColumnValues>) -> Result<(), EngineError> + Sync,
+) -> Result<Vec<S>, EngineError> {
     let reader = Reader::open(source, layout)?;
     in_parallel(start, |state| {
         in_time(deadline)?;
@@ -342,15 +346,15 @@ pub(super) fn read_all<S: Send>(
     })
 }
 
-/// Looks at all rows of a source in turn, for what cannot be read and stands for no missing value.
+/// Inspects all rows of a source in order, for values that cannot be read and are not codes of missing values.
 pub(super) fn watch(
     source: &RowSource,
     layout: &Layout,
     codes: Vec<BTreeSet<String>>,
     deadline: Instant,
-) -> Result<Watch, Failed> {
+) -> Result<Inspector, EngineError> {
     let reader = Reader::open(source, layout)?;
-    let mut watch = Watch::new(layout, codes);
+    let mut watch = Inspector::new(layout, codes);
     while watch.problem.is_none() && reader.next(layout, Some(&mut watch), &mut |_| Ok(()))? {
         in_time(deadline)?;
     }

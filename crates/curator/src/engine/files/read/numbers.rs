@@ -1,13 +1,13 @@
-//! Numbers of other types, as values.
+//! Converts other types of numbers to values.
 
 use super::columns::Cell;
 
-/// A whole number, exactly however large it is: two people whose numbers are next to each other are two.
+/// A whole number of any size, exactly: two people with adjacent numbers stay two people.
 pub(super) fn unsigned(value: u64) -> Cell<'static> {
     i64::try_from(value).map_or(Cell::Decimal(value.into(), 0), Cell::Whole)
 }
 
-/// A decimal, exactly, with as few digits after the point as it has; a whole number where it is one.
+/// A decimal, exactly, without trailing zeros; a whole number if it is one.
 pub(super) fn decimal(mut value: i128, mut scale: i32) -> Cell<'static> {
     while scale > 0 && value % 10 == 0 {
         (value, scale) = (value / 10, scale - 1);

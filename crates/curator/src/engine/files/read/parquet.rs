@@ -1,9 +1,9 @@
-//! Parquet files, whose columns are read one by one. Texts are bytes here: none is refused for what is in it.
+//! Reads Parquet files, column by column. Texts are read as bytes, so that none is refused for its content.
 
-use super::block::{Block, Watch};
-use super::columns::{Cell, Column, Layout};
+use super::block::{Block, Inspector};
+use super::columns::{Cell, ColumnValues, Layout};
 use super::numbers::{decimal, unsigned};
-use crate::engine::failed::{Failed, Found};
+use crate::engine::error::{EngineError, SourceColumn};
 use parquet::basic::{ConvertedType, LogicalType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
@@ -12,23 +12,23 @@ use parquet::schema::types::ColumnDescriptor;
 use std::fs::File;
 use std::path::Path;
 
-/// So many rows are read at a time.
+/// The number of rows read at a time.
 const ROWS: usize = 1 << 16;
 
-/// What the values of a column are.
+/// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Stored {
+enum ParquetKind {
     Truth,
     Signed,
     Unsigned,
-    /// Whole numbers of a power of ten.
+    /// Whole numbers, to be divided by this power of ten.
     Decimal(i32),
     Real,
     Text,
 }
 
-impl Stored {
-    /// What a column holds; none if it is something that is neither a number nor a text, or a list.
+impl ParquetKind {
+    /// The type of a column; `None` if it is neither a number nor a text, or is a list.
     fn of(column: &ColumnDescriptor) -> Option<Self> {
         use ConvertedType as C;
         use LogicalType as L;
@@ -64,7 +64,7 @@ impl Stored {
         }
     }
 
-    /// What it is, in words.
+    /// The type, in words.
     fn name(self) -> &'static str {
         match self {
             Self::Truth => "boolean",
@@ -76,22 +76,22 @@ impl Stored {
     }
 }
 
-/// A file, and the columns of it that are wanted.
+/// An open file.
 pub(super) struct ParquetReader {
     file: SerializedFileReader<File>,
 }
 
 impl ParquetReader {
-    pub(super) fn open(path: &Path) -> Result<Self, Failed> {
-        let file = File::open(path).map_err(Failed::new)?;
-        Ok(Self { file: SerializedFileReader::new(file).map_err(Failed::new)? })
+    pub(super) fn open(path: &Path) -> Result<Self, EngineError> {
+        let file = File::open(path).map_err(EngineError::new)?;
+        Ok(Self { file: SerializedFileReader::new(file).map_err(EngineError::new)? })
     }
 
-    /// The columns, and what each holds. What is none of ours is told as the file has it.
-    pub(super) fn columns(&self) -> Vec<Found> {
+    /// The columns and their types. A type that is not supported is named as the file names it.
+    pub(super) fn columns(&self) -> Vec<SourceColumn> {
         let schema = self.file.metadata().file_metadata().schema_descr();
         let found = |column: &std::sync::Arc<ColumnDescriptor>| {
-            let kind = Stored::of(column).map(Stored::name);
+            let kind = ParquetKind::of(column).map(ParquetKind::name);
             let kind = kind.map_or_else(
                 || {
                     let logical = column.logical_type_ref().map(|kind| format!("{kind:?}"));
@@ -100,37 +100,37 @@ impl ParquetReader {
                 str::to_owned,
             );
             let name = column.path().parts().first().cloned().unwrap_or_default();
-            Found { name, kind }
+            SourceColumn { name, kind }
         };
         schema.columns().iter().map(found).collect()
     }
 
-    /// How many groups of rows there are.
+    /// The number of groups of rows.
     pub(super) fn groups(&self) -> usize {
         self.file.num_row_groups()
     }
 
-    /// Reads a group of rows, block by block. `places` says for each column of a block which one of the file it is.
+    /// Reads a group of rows, block by block. `places` maps each column of a block to its column in the file.
     pub(super) fn read(
         &self,
         group: usize,
         layout: &Layout,
         places: &[usize],
-        mut watch: Option<&mut Watch>,
-        each: &mut dyn FnMut(Vec<Column>) -> Result<(), Failed>,
-    ) -> Result<(), Failed> {
+        mut watch: Option<&mut Inspector>,
+        each: &mut dyn FnMut(Vec<ColumnValues>) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
         let schema = self.file.metadata().file_metadata().schema_descr();
-        let rows = self.file.get_row_group(group).map_err(Failed::new)?;
+        let rows = self.file.get_row_group(group).map_err(EngineError::new)?;
         let column = |place: &usize| {
-            let reader = rows.get_column_reader(*place).map_err(Failed::new)?;
+            let reader = rows.get_column_reader(*place).map_err(EngineError::new)?;
             let column = schema
                 .columns()
                 .get(*place)
-                .and_then(|column| Some((Stored::of(column)?, column.max_def_level())));
-            let (stored, most) = column.ok_or_else(|| Failed::new("a column has changed"))?;
+                .and_then(|column| Some((ParquetKind::of(column)?, column.max_def_level())));
+            let (stored, most) = column.ok_or_else(|| EngineError::new("a column has changed"))?;
             Ok((reader, stored, most))
         };
-        let mut columns = places.iter().map(column).collect::<Result<Vec<_>, Failed>>()?;
+        let mut columns = places.iter().map(column).collect::<Result<Vec<_>, EngineError>>()?;
         let mut left = usize::try_from(rows.metadata().num_rows()).unwrap_or_default();
         while left > 0 {
             let some = left.min(ROWS);
@@ -140,7 +140,7 @@ impl ParquetReader {
                 read_column(reader, *stored, (*most, some), &mut put)?;
             }
             if block.columns.iter().any(|column| column.len() != some) {
-                return Err(Failed::new("the columns have different numbers of rows"));
+                return Err(EngineError::new("the columns have different numbers of rows"));
             }
             each(block.finish())?;
             left -= some;
@@ -151,28 +151,28 @@ impl ParquetReader {
 
 fn read_column(
     reader: &mut ColumnReader,
-    stored: Stored,
+    stored: ParquetKind,
     size: (i16, usize),
     put: &mut impl FnMut(Cell<'_>),
-) -> Result<(), Failed> {
+) -> Result<(), EngineError> {
     use ColumnReader as R;
     match (reader, stored) {
         (R::BoolColumnReader(reader), _) => {
             values(reader, size, put, |value| Cell::Whole((*value).into()))
         }
-        (R::Int32ColumnReader(reader), Stored::Unsigned) => {
+        (R::Int32ColumnReader(reader), ParquetKind::Unsigned) => {
             values(reader, size, put, |value| Cell::Whole((*value as u32).into()))
         }
-        (R::Int64ColumnReader(reader), Stored::Unsigned) => {
+        (R::Int64ColumnReader(reader), ParquetKind::Unsigned) => {
             values(reader, size, put, |value| unsigned(*value as u64))
         }
-        (R::Int32ColumnReader(reader), Stored::Decimal(scale)) => {
+        (R::Int32ColumnReader(reader), ParquetKind::Decimal(scale)) => {
             values(reader, size, put, |value| decimal((*value).into(), scale))
         }
-        (R::Int64ColumnReader(reader), Stored::Decimal(scale)) => {
+        (R::Int64ColumnReader(reader), ParquetKind::Decimal(scale)) => {
             values(reader, size, put, |value| decimal((*value).into(), scale))
         }
-        (R::FixedLenByteArrayColumnReader(reader), Stored::Decimal(scale)) => {
+        (R::FixedLenByteArrayColumnReader(reader), ParquetKind::Decimal(scale)) => {
             values(reader, size, put, |value| wide(value.data(), scale))
         }
         (R::Int32ColumnReader(reader), _) => {
@@ -186,7 +186,7 @@ fn read_column(
         (R::ByteArrayColumnReader(reader), _) => {
             values(reader, size, put, |value| Cell::Text(value.data()))
         }
-        _ => Err(Failed::new("a column has changed")),
+        _ => Err(EngineError::new("a column has changed")),
     }
 }
 
@@ -195,9 +195,9 @@ fn values<T: DataType>(
     (most, rows): (i16, usize),
     put: &mut impl FnMut(Cell<'_>),
     cell: impl Fn(&T::T) -> Cell<'_>,
-) -> Result<(), Failed> {
+) -> Result<(), EngineError> {
     let (mut levels, mut values) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
-    reader.read_records(rows, Some(&mut levels), None, &mut values).map_err(Failed::new)?;
+    reader.read_records(rows, Some(&mut levels), None, &mut values).map_err(EngineError::new)?;
     let mut present = values.iter();
     if most == 0 {
         present.for_each(|value| put(cell(value)));
@@ -210,7 +210,7 @@ fn values<T: DataType>(
     Ok(())
 }
 
-/// A decimal of up to 128 bits, the highest first. Longer ones are missing.
+/// A decimal of up to 128 bits, most significant byte first. A longer one counts as missing.
 fn wide(bytes: &[u8], scale: i32) -> Cell<'static> {
     if bytes.is_empty() || bytes.len() > size_of::<i128>() {
         return Cell::Missing;

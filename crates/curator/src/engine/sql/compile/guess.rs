@@ -1,29 +1,29 @@
-//! Where among many places a number is, found without comparing it with each: a statement with a thousand comparisons is
-//! planned for longer than it runs.
+//! Finds a number among many edges without comparing it with each: planning a statement with a thousand comparisons
+//! takes longer than running it.
 
-/// Fewer places are compared one by one.
+/// With fewer edges, comparing one by one is faster.
 const MANY: usize = 32;
 
-/// How many of many places are at most a number, but for one: by its share of the way from the first to the last.
+/// A linear guess of the number of edges that are at most a number. It is off by at most one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Guess {
-    /// The first place.
+    /// The first edge.
     pub first: f64,
-    /// The last one.
+    /// The last edge.
     pub last: f64,
-    /// Places for each unit of the way.
+    /// Edges per unit of distance.
     pub scale: f64,
 }
 
 impl Guess {
-    /// `None` if places are too few, or too uneven for it.
+    /// Returns `None` if there are too few edges, or if they are too uneven.
     ///
-    /// A guess never falls where the number grows. So it is right but for one between two places if it is at the first
-    /// number and at the last one there.
-    pub(super) fn of(places: &[f64]) -> Option<Self> {
-        let (first, last) = (*places.first()?, *places.last()?);
-        let guess = Self { first, last, scale: (places.len() - 1) as f64 / (last - first) };
-        let ends = places.windows(2).map(|pair| match pair {
+    /// A guess never falls as the number grows. So it is off by at most one between two edges if it is so for the first
+    /// number and for the last number between them.
+    pub(super) fn of(edges: &[f64]) -> Option<Self> {
+        let (first, last) = (*edges.first()?, *edges.last()?);
+        let guess = Self { first, last, scale: (edges.len() - 1) as f64 / (last - first) };
+        let ends = edges.windows(2).map(|pair| match pair {
             [from, to] => (*from, to.next_down()),
             _ => (last, last),
         });
@@ -33,11 +33,11 @@ impl Guess {
                 && guess.whole(to) <= before + 1
         };
         let all = ends.chain([(last, last)]).enumerate().all(is_near);
-        let is_within = guess.whole(last) < places.len();
-        (places.len() >= MANY && guess.scale.is_normal() && all && is_within).then_some(guess)
+        let is_within = guess.whole(last) < edges.len();
+        (edges.len() >= MANY && guess.scale.is_normal() && all && is_within).then_some(guess)
     }
 
-    /// One less than the guess, as the engine has it.
+    /// One less than the guess, computed as the engine computes it.
     fn whole(&self, number: f64) -> usize {
         ((number.max(self.first).min(self.last) - self.first) * self.scale).floor() as usize
     }
@@ -48,11 +48,11 @@ impl Guess {
 mod tests {
     use super::*;
 
-    /// As an engine does: the guess, and whether the two places next to it are reached.
-    fn counted(guess: &Guess, places: &[f64], number: f64) -> usize {
+    /// Counts as an engine does: from the guess, and from comparisons with the two edges next to it.
+    fn counted(guess: &Guess, edges: &[f64], number: f64) -> usize {
         let (number, whole) = (number.min(guess.last), guess.whole(number));
-        let place = |index: usize| places.get(index).copied().unwrap_or(f64::INFINITY);
-        whole + usize::from(number >= place(whole)) + usize::from(number >= place(whole + 1))
+        let edge = |index: usize| edges.get(index).copied().unwrap_or(f64::INFINITY);
+        whole + usize::from(number >= edge(whole)) + usize::from(number >= edge(whole + 1))
     }
 
     #[test]
@@ -72,27 +72,27 @@ mod tests {
             uneven(0.9),
             uneven(-0.9),
         ];
-        for places in lists {
-            let Some(guess) = Guess::of(&places) else { continue };
-            let near = |place: &f64| [place.next_down(), *place, place.next_up(), place + 0.3];
+        for edges in lists {
+            let Some(guess) = Guess::of(&edges) else { continue };
+            let near = |edge: &f64| [edge.next_down(), *edge, edge.next_up(), edge + 0.3];
             let far = [f64::NEG_INFINITY, f64::MIN, -0.0, f64::MAX, f64::INFINITY];
-            for number in places.iter().flat_map(near).chain(far) {
-                let count = places.partition_point(|place| *place <= number);
-                assert_eq!(counted(&guess, &places, number), count, "{number:e} {guess:?}");
+            for number in edges.iter().flat_map(near).chain(far) {
+                let count = edges.partition_point(|edge| *edge <= number);
+                assert_eq!(counted(&guess, &edges, number), count, "{number:e} {guess:?}");
             }
         }
     }
 
-    /// The lists that people ask with have a guess; lists that it would be wrong for, or that are short, have none.
+    /// Usual lists of edges have a guess; lists that are short, or for which it would be wrong, have none.
     #[test]
     fn uneven_lists_are_not_guessed() {
         let even: Vec<f64> = (0..=1000).map(|step| f64::from(step) / 100.0).collect();
         assert!(Guess::of(&even).is_some());
         let squares: Vec<f64> = (0..=1000).map(|step| f64::from(step * step)).collect();
-        let twice: Vec<f64> = even.iter().flat_map(|place| [*place, *place]).collect();
+        let twice: Vec<f64> = even.iter().flat_map(|edge| [*edge, *edge]).collect();
         let moved: Vec<f64> =
-            even.iter().map(|place| if *place > 5.0 { place + 0.05 } else { *place }).collect();
-        let endless: Vec<f64> = even.iter().map(|place| (place - 5.0) * 3e307).collect();
+            even.iter().map(|edge| if *edge > 5.0 { edge + 0.05 } else { *edge }).collect();
+        let endless: Vec<f64> = even.iter().map(|edge| (edge - 5.0) * 3e307).collect();
         for list in [&squares, &twice, &moved, &endless, &even[..20].to_vec(), &Vec::new()] {
             assert!(Guess::of(list).is_none());
         }

@@ -1,21 +1,21 @@
-//! Expressions about one row, in an engine's SQL.
+//! Writes SQL expressions about one row.
 
 use super::guess::Guess;
-use crate::engine::sql::Value;
+use crate::engine::sql::SqlValue;
 use crate::engine::sql::dialect::Dialect;
 use crate::engine::sql::view::{quoted, texts, wholes};
-use crate::engine::tabulation::{Added, Places, tiny_factors};
-use counterpoint_mechanisms::{Bounds, Of, Summand};
-use counterpoint_questions::Grouping;
-use counterpoint_questions::public::{Key, Kind, Table};
+use crate::engine::tabulation::{BinCounts, UnitSum, tiny_factors};
+use counterpoint_mechanisms::{Bounds, Summand, Term};
+use counterpoint_questions::GroupColumn;
+use counterpoint_questions::public::{ColumnKind, Key, Table};
 use counterpoint_questions::question::Condition;
 
-/// Fewer places or keys are compared one by one. A longer list is one value, so that no statement is planned for longer than it
-/// runs.
+/// Shorter lists of edges or keys are compared one by one. A longer list is passed as one value, since planning many
+/// comparisons takes longer than running them.
 const FEW: usize = 16;
 
-/// Keys as lists of one kind, each with the column that holds such values.
-fn lists(column: &str, keys: &[Key]) -> Vec<(String, Value)> {
+/// Splits keys into a list of whole numbers and a list of texts, each with the column that holds them.
+fn lists(column: &str, keys: &[Key]) -> Vec<(String, SqlValue)> {
     let whole = |key: &Key| match key {
         Key::Whole(whole) => Some(*whole),
         Key::Text(_) => None,
@@ -26,42 +26,42 @@ fn lists(column: &str, keys: &[Key]) -> Vec<(String, Value)> {
     };
     let whole: Vec<i64> = keys.iter().filter_map(whole).collect();
     let text: Vec<String> = keys.iter().filter_map(text).collect();
-    let whole = (!whole.is_empty()).then(|| (wholes(column), Value::Wholes(whole)));
-    let text = (!text.is_empty()).then(|| (texts(column), Value::Texts(text)));
+    let whole = (!whole.is_empty()).then(|| (wholes(column), SqlValue::Wholes(whole)));
+    let text = (!text.is_empty()).then(|| (texts(column), SqlValue::Texts(text)));
     whole.into_iter().chain(text).collect()
 }
 
-/// Text and values, as they are written.
+/// Writes SQL text and collects its parameter values.
 pub(super) struct Writer<'a> {
     pub dialect: Dialect,
     pub table: &'a Table,
-    pub values: Vec<Value>,
+    pub values: Vec<SqlValue>,
 }
 
 impl Writer<'_> {
-    pub(super) fn value(&mut self, value: Value) -> String {
+    pub(super) fn value(&mut self, value: SqlValue) -> String {
         let text = (self.dialect.parameter)(self.values.len() + 1, &value);
         self.values.push(value);
         text
     }
 
     fn real(&mut self, real: f64) -> String {
-        self.value(Value::Real(real))
+        self.value(SqlValue::Real(real))
     }
 
-    /// Whether a column has a key: never unknown.
+    /// An expression that is true if the column has the key, and else false: never NULL.
     fn has(&mut self, column: &str, key: &Key) -> String {
         let (column, key) = match key {
-            Key::Whole(whole) => (wholes(column), self.value(Value::Whole(*whole))),
-            Key::Text(text) => (texts(column), self.value(Value::Text(text.clone()))),
+            Key::Whole(whole) => (wholes(column), self.value(SqlValue::Whole(*whole))),
+            Key::Text(text) => (texts(column), self.value(SqlValue::Text(text.clone()))),
         };
         format!("({column} IS NOT NULL AND {column} = {key})")
     }
 
-    /// Whether a column has a value that can be read: never unknown.
+    /// An expression that is true if the column has a readable value, and else false: never NULL.
     fn present(&self, column: &str) -> String {
         let kind = self.table.column(column).map(|column| &column.kind);
-        let Some(Kind::Category(keys)) = kind else {
+        let Some(ColumnKind::Category(keys)) = kind else {
             return format!("({} IS NOT NULL)", quoted(column));
         };
         let is_whole = |key: &Key| matches!(key, Key::Whole(_));
@@ -71,7 +71,7 @@ impl Writer<'_> {
         format!("({})", parts.collect::<Vec<_>>().join(" OR "))
     }
 
-    /// A condition as [`crate::Checked`] has it: never unknown.
+    /// An expression for a condition of a [`crate::CheckedQuestion`]: never NULL.
     pub(super) fn condition(&mut self, condition: &Condition) -> String {
         let compared = |writer: &mut Self, column: &str, relations: &[(&str, f64)]| {
             let column = quoted(column);
@@ -87,11 +87,11 @@ impl Writer<'_> {
             Condition::Any(list) => self.joined(list, " OR "),
             Condition::Not(one) => match &**one {
                 Condition::Missing { column } => self.present(column),
-                // What is missing is not another category.
+                // A missing value is not another category.
                 Condition::In { column, .. } => {
                     format!("({} AND NOT {})", self.present(column), self.condition(one))
                 }
-                // No other is left: see `checked`.
+                // Checking leaves no other negation: see `counterpoint_questions`.
                 other => format!("(NOT {})", self.condition(other)),
             },
             Condition::Missing { column } => format!("(NOT {})", self.present(column)),
@@ -107,7 +107,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether a column has one of some keys: never unknown.
+    /// An expression that is true if the column has one of the keys, and else false: never NULL.
     fn one_of(&mut self, column: &str, keys: &[Key]) -> String {
         if keys.is_empty() {
             return "(1 = 0)".to_owned();
@@ -129,31 +129,32 @@ impl Writer<'_> {
         format!("({})", list.join(with))
     }
 
-    /// The number of a row's group; unknown if it is in none.
-    pub(super) fn cell(&mut self, groupings: &[Grouping]) -> String {
+    /// The index of a row's group; NULL if the row is in none.
+    pub(super) fn cell(&mut self, group_columns: &[GroupColumn]) -> String {
         let mut text = "0".to_owned();
-        for grouping in groupings {
-            if let (many, [(column, list)]) =
-                (grouping.keys.len(), lists(&grouping.column, &grouping.keys).as_slice())
-                && many >= FEW
+        for group_column in group_columns {
+            if let (many, [(column, list)]) = (
+                group_column.keys.len(),
+                lists(&group_column.column, &group_column.keys).as_slice(),
+            ) && many >= FEW
             {
                 let list = self.value(list.clone());
                 let position = (self.dialect.position)(&list, column);
                 text = format!("({text} * {many} + NULLIF(COALESCE({position}, 0), 0) - 1)");
                 continue;
             }
-            let cases = grouping.keys.iter().enumerate();
+            let cases = group_column.keys.iter().enumerate();
             let cases: Vec<String> = cases
-                .map(|(place, key)| {
-                    format!("WHEN {} THEN {place}", self.has(&grouping.column, key))
+                .map(|(index, key)| {
+                    format!("WHEN {} THEN {index}", self.has(&group_column.column, key))
                 })
                 .collect();
-            text = format!("({text} * {} + CASE {} END)", grouping.keys.len(), cases.join(" "));
+            text = format!("({text} * {} + CASE {} END)", group_column.keys.len(), cases.join(" "));
         }
         text
     }
 
-    /// A number within bounds: the lower one if it is missing.
+    /// The column's number within bounds: the lower bound if it is missing.
     fn clamped(&mut self, column: &str, low: f64, high: f64) -> String {
         let (floor, above) = (self.real(low), self.real(low));
         let (ceiling, below) = (self.real(high), self.real(high));
@@ -163,11 +164,11 @@ impl Writer<'_> {
         )
     }
 
-    /// A row's whole number of units; nothing is added where a value is missing and such rows are left out.
-    pub(super) fn units(&mut self, added: &Added) -> Option<String> {
+    /// The units of a row; 0 if a required value is missing.
+    pub(super) fn units(&mut self, added: &UnitSum) -> Option<String> {
         let (low, high) = added.summand.ends();
-        let units = match (added.summand.of(), &added.indicator) {
-            (Of::Ones(None), _) => high.to_string(),
+        let units = match (added.summand.term(), &added.indicator) {
+            (Term::Ones(None), _) => high.to_string(),
             (_, Some(condition)) => {
                 format!("CASE WHEN {} THEN {high} ELSE {low} END", self.condition(condition))
             }
@@ -181,33 +182,33 @@ impl Writer<'_> {
         })
     }
 
-    /// A column's distance from the middle of its bounds.
+    /// The distance of a column's clamped number from the middle of its bounds.
     fn offset(&mut self, column: &str, bounds: Bounds) -> String {
         let clamped = self.clamped(&quoted(column), bounds.low(), bounds.high());
         let center = self.real(bounds.center());
         format!("({clamped} - {center})")
     }
 
-    /// floor(value/unit + 1/2), cut to the summand's ends.
+    /// floor(value/unit + 1/2), clamped to the summand's ends.
     fn rounded(&mut self, [column, other]: &[String; 2], summand: &Summand) -> Option<String> {
         let (low, high) = summand.ends();
-        // Added to a half or more, what is below this many units is lost in rounding. Some engines fail where a product is
-        // rounded to 0, so that it is not made.
+        // A value below this many units is lost in rounding, as it is added to at least a half. Some engines fail when
+        // a product is rounded to 0, so such products are not computed.
         let lost = 1e-20 * summand.unit();
-        let value = match summand.of() {
-            Of::Values(bounds) => {
+        let value = match summand.term() {
+            Term::Values(bounds) => {
                 let value = self.clamped(&quoted(column), bounds.low(), bounds.high());
                 self.unless_tiny(&value, lost, &value)
             }
-            Of::Offsets(bounds) => {
+            Term::Offsets(bounds) => {
                 let value = self.offset(column, bounds);
                 self.unless_tiny(&value, lost, &value)
             }
-            Of::Squares(bounds) => {
+            Term::Squares(bounds) => {
                 let (one, two) = (self.offset(column, bounds), self.offset(column, bounds));
                 self.unless_tiny(&one, lost.sqrt(), &format!("{one} * {two}"))
             }
-            Of::Products(x, y) => {
+            Term::Products(x, y) => {
                 let (one, two) = (self.offset(column, x), self.offset(other, y));
                 let [tiny, small] = tiny_factors(lost, x, y);
                 let product = self.unless_tiny(&two, small, &format!("{one} * {two}"));
@@ -215,7 +216,9 @@ impl Writer<'_> {
             }
             _ => return None,
         };
-        // The whole part of what is not negative: every engine has that. One unit below the end is never negative.
+        // Every engine can take the whole part of a nonnegative number. Counted from one unit below the lower end, the
+        // number is never negative.
+        // it is never negative.
         let (scale, shift) = (self.real(1.0 / summand.unit()), self.real(1.5 - low as f64));
         let whole = (self.dialect.whole)(&format!("{value} * {scale} + {shift}"));
         let (back, least, most) = (low - 1, low, high);
@@ -228,33 +231,33 @@ impl Writer<'_> {
         format!("(CASE WHEN ABS({value}) < {tiny} THEN {zero} ELSE {then} END)")
     }
 
-    /// How many places are at most a column's number. Where it is missing, one more than there are if such rows are left out,
-    /// and none if not.
-    pub(super) fn place(&mut self, counted: &Places) -> String {
-        let (column, places) = (quoted(&counted.column), &counted.places);
-        let listed = self.dialect.listed.zip(Guess::of(places));
-        let count = match listed {
-            Some((listed, guess)) => self.guessed(&column, places, &guess, listed),
-            None if places.len() < FEW => self.tree(&column, places, 0),
+    /// The number of edges that are at most the column's number. A missing value gets one more than the number of edges
+    /// if such rows are left out, else 0.
+    pub(super) fn gap(&mut self, bins: &BinCounts) -> String {
+        let (column, edges) = (quoted(&bins.column), &bins.edges);
+        let element_at = self.dialect.element_at.zip(Guess::of(edges));
+        let count = match element_at {
+            Some((element_at, guess)) => self.guessed(&column, edges, &guess, element_at),
+            None if edges.len() < FEW => self.tree(&column, edges, 0),
             None => {
-                let list = self.value(Value::Reals(places.clone()));
+                let list = self.value(SqlValue::Reals(edges.clone()));
                 (self.dialect.at_most)(&list, &column)
             }
         };
-        let missing = if counted.skips_missing { places.len() + 1 } else { 0 };
+        let missing = if bins.skips_missing { edges.len() + 1 } else { 0 };
         format!("CASE WHEN {column} IS NOT NULL THEN {count} ELSE {missing} END")
     }
 
-    /// A guess, put right by the two places next to it: see [`Guess`].
+    /// The guess, corrected by comparing with the two edges next to it: see [`Guess`].
     fn guessed(
         &mut self,
         column: &str,
-        places: &[f64],
+        edges: &[f64],
         guess: &Guess,
-        listed: fn(&str, &str) -> String,
+        element_at: fn(&str, &str) -> String,
     ) -> String {
-        let ends = places.iter().copied().chain([f64::INFINITY]).collect();
-        let list = self.value(Value::Reals(ends));
+        let ends = edges.iter().copied().chain([f64::INFINITY]).collect();
+        let list = self.value(SqlValue::Reals(ends));
         let (first, last) = (self.real(guess.first), self.real(guess.last));
         let (scale, least, greatest) =
             (self.real(guess.scale), self.dialect.least, self.dialect.greatest);
@@ -262,19 +265,19 @@ impl Writer<'_> {
         let whole =
             (self.dialect.whole)(&format!("({greatest}({value}, {first}) - {first}) * {scale}"));
         let reached = |more: u8| {
-            let place = listed(&list, &format!("CAST({whole} AS INT) + {more}"));
-            format!("CASE WHEN {value} >= {place} THEN 1 ELSE 0 END")
+            let edge = element_at(&list, &format!("CAST({whole} AS INT) + {more}"));
+            format!("CASE WHEN {value} >= {edge} THEN 1 ELSE 0 END")
         };
         format!("({whole} + {} + {})", reached(1), reached(2))
     }
 
-    fn tree(&mut self, column: &str, places: &[f64], before: usize) -> String {
-        let middle = places.len() / 2;
-        let Some(place) = places.get(middle) else { return before.to_string() };
-        let (lower, upper) = (places.get(..middle), places.get(middle + 1..));
-        let place = self.real(*place);
+    fn tree(&mut self, column: &str, edges: &[f64], before: usize) -> String {
+        let middle = edges.len() / 2;
+        let Some(edge) = edges.get(middle) else { return before.to_string() };
+        let (lower, upper) = (edges.get(..middle), edges.get(middle + 1..));
+        let edge = self.real(*edge);
         let above = self.tree(column, upper.unwrap_or_default(), before + middle + 1);
         let below = self.tree(column, lower.unwrap_or_default(), before);
-        format!("CASE WHEN {column} >= {place} THEN {above} ELSE {below} END")
+        format!("CASE WHEN {column} >= {edge} THEN {above} ELSE {below} END")
     }
 }

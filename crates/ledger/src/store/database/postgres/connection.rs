@@ -1,4 +1,4 @@
-//! One connection to a server, and what is under way over it.
+//! One connection to a server, with its transaction in progress.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,44 +9,45 @@ use tokio_postgres::error::SqlState;
 
 use super::names::qualified;
 use super::pipeline::{
-    Beginning, Fault, Outcome, after, all, cells, changed, committed, guard, in_order, typed,
+    Outcome, StatementError, TransactionStart, after, all, cells, changed, committed, guard,
+    in_order, typed,
 };
-use super::replicas::{FOUND, Replicas};
+use super::replicas::{REPLICA_QUERY, Replicas};
 use super::target::{Target, described, failed};
 use super::{Access, Cell, DatabaseError, Row, Statement};
 
-/// A connection, and whether it may still be used.
+/// A connection to a server.
 pub(super) struct ServerConnection {
     runtime: Runtime,
     client: Client,
-    /// What carries the client's messages, until the server has taken its leave.
+    /// The task that carries the client's messages. It ends when the server closes the connection.
     connection: tokio::task::JoinHandle<()>,
-    /// The schema that the ledger is in, quoted.
+    /// The schema of the ledger, quoted.
     schema: String,
-    /// The beginning of a transaction, which is sent with its first statement.
-    beginning: Option<Beginning>,
-    /// What commits wait for.
+    /// The start of a transaction, which is sent with the transaction's first statement.
+    beginning: Option<TransactionStart>,
+    /// The URL's setting for replicas.
     replicas: Replicas,
-    /// Whether the commit of this transaction will wait for a replica.
+    /// True if the commit of this transaction will wait for a replica.
     waits: bool,
-    /// The last thing that the server warned of.
+    /// The last warning of the server.
     warning: Arc<Mutex<Option<String>>>,
     pub(super) stopped: bool,
 }
 
-/// What must be on for a commit to be durable.
+/// The settings that must be on for a commit to be durable.
 const NEEDED: [&str; 2] = ["fsync", "full_page_writes"];
 
-/// So often others have their turn before a connection is believed to be there.
-const TURNS: u32 = 4;
+/// The number of times that other tasks run before an open connection is believed to be open.
+const YIELDS: u32 = 4;
 
-/// Names are looked up where nobody but the server's owner makes any; the ledger's own are sent with their schema. Said in
-/// every transaction, as all settings are: between two of them a pooler may have exchanged the session for another.
+/// The search path holds only schemas in which nobody but the server's owner creates anything; the ledger's own names
+/// are sent with their schema. All settings are sent in every transaction, because between two of them a pooler may
+/// exchange the session for another.
 const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \
                           SET LOCAL search_path = pg_catalog, pg_temp";
 
-/// A commit that is cancelled while it waits for a replica succeeds, with a
-/// warning, which must be sent.
+/// If a commit is cancelled while it waits for a replica, it succeeds with a warning, so the server must send warnings.
 const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
                            SET LOCAL search_path = pg_catalog, pg_temp; \
                            SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '60s'; \
@@ -54,7 +55,9 @@ const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
 
 impl ServerConnection {
     pub(super) fn open(url: &str, access: Access) -> Result<Self, DatabaseError> {
-        let no_runtime = |error| DatabaseError::Unusable(format!("no runtime: {error}"));
+        let no_runtime = |error| {
+            DatabaseError::Unusable(format!("the Tokio runtime cannot be started: {error}"))
+        };
         let runtime = Builder::new_current_thread().enable_all().build().map_err(no_runtime)?;
         let target = Target::read(url)?;
         let target = if access == Access::Write { target.writable() } else { target };
@@ -75,14 +78,14 @@ impl ServerConnection {
             warning,
             stopped: false,
         };
-        // Questions about the server itself are answered by the server itself, too.
+        // The search path matters for the checks below, too.
         opened.run(BEGIN_READ).map_err(|error| failed(&error))?;
         opened.check(access)?;
         opened.run("ROLLBACK").map_err(|error| failed(&error))?;
         Ok(opened)
     }
 
-    /// Whether the server is set up to keep what it is told.
+    /// Checks that the server's settings make commits durable.
     fn check(&self, access: Access) -> Result<(), DatabaseError> {
         for setting in NEEDED {
             let value = self.text(&format!("SHOW {setting}"))?;
@@ -98,14 +101,15 @@ impl ServerConnection {
             let problem = "the server is a standby; legal: its primary, or to read only";
             return Err(DatabaseError::Unusable(problem.to_owned()));
         }
-        let found = if self.replicas.matter() { self.text(FOUND)? } else { String::new() };
+        let found =
+            if self.replicas.need_check() { self.text(REPLICA_QUERY)? } else { String::new() };
         match self.replicas.problem(&found) {
             Some(problem) => Err(DatabaseError::Unusable(problem.to_owned())),
             None => Ok(()),
         }
     }
 
-    /// The one text that a statement gives.
+    /// Runs a statement that returns one text.
     fn text(&self, sql: &str) -> Result<String, DatabaseError> {
         let row = self.runtime.block_on(self.client.query_typed_one(sql, &[]));
         row.and_then(|row| row.try_get(0)).map_err(|error| failed(&error))
@@ -115,10 +119,10 @@ impl ServerConnection {
         if self.stopped { Err(DatabaseError::Stopped) } else { Ok(()) }
     }
 
-    fn failed(&mut self, fault: Fault) -> DatabaseError {
+    fn failed(&mut self, fault: StatementError) -> DatabaseError {
         let error = match fault {
-            Fault::Server(error) => error,
-            Fault::Unsafe(problem) => {
+            StatementError::Server(error) => error,
+            StatementError::Unsafe(problem) => {
                 self.rollback();
                 return DatabaseError::Unusable(format!("nothing was written: {problem}"));
             }
@@ -136,9 +140,9 @@ impl ServerConnection {
         self.runtime.block_on(self.client.batch_execute(sql))
     }
 
-    /// The rows of several statements. They are sent one after the other without waiting for what the server says; after
-    /// one that fails it does none.
-    fn rows(&mut self, reads: &[(&str, &[Cell])]) -> Result<Vec<Vec<Row>>, Fault> {
+    /// Sends several statements one after the other without waiting for their outcomes, and returns their rows. After a
+    /// statement that fails, the server runs none of the others.
+    fn rows(&mut self, reads: &[(&str, &[Cell])]) -> Result<Vec<Vec<Row>>, StatementError> {
         let sent: Vec<_> =
             reads.iter().map(|(sql, cells)| (self.sent(sql), typed(cells))).collect();
         let all = all(sent.iter().map(|(sql, cells)| self.client.query_typed(sql, cells)));
@@ -149,8 +153,8 @@ impl ServerConnection {
         Ok(found.into_iter().map(read).collect::<Outcome<_>>()?)
     }
 
-    /// What several statements change, sent in the same way.
-    fn changed(&mut self, writes: &[(&str, &[Cell])]) -> Result<Vec<u64>, Fault> {
+    /// Sends several statements in the same way, and returns the number of rows that each changes.
+    fn changed(&mut self, writes: &[(&str, &[Cell])]) -> Result<Vec<u64>, StatementError> {
         let sent: Vec<_> =
             writes.iter().map(|(sql, cells)| (self.sent(sql), typed(cells))).collect();
         let all = all(sent.iter().map(|(sql, cells)| changed(&self.client, sql, cells)));
@@ -160,8 +164,8 @@ impl ServerConnection {
         Ok(changed)
     }
 
-    /// A statement with its tables' names in full. It is not kept on the server: the next transaction may be with another
-    /// session there.
+    /// A statement with its tables' full names. It is not prepared on the server: the next transaction may run in
+    /// another session there.
     fn sent(&self, sql: &str) -> String {
         qualified(sql, &self.schema)
     }
@@ -170,16 +174,16 @@ impl ServerConnection {
         self.running()?;
         self.waits = false;
         self.beginning = Some(match access {
-            Access::Read => Beginning { sql: BEGIN_READ, found: None },
-            // The lock is the head's row, taken before anything else is read.
-            Access::Write => Beginning { sql: BEGIN_WRITE, found: self.found() },
+            Access::Read => TransactionStart { sql: BEGIN_READ, found: None },
+            // The lock is that of the head's row, which is read first.
+            Access::Write => TransactionStart { sql: BEGIN_WRITE, found: self.found() },
         });
         Ok(())
     }
 
-    /// What the URL says of replicas, if they matter.
+    /// The URL's setting for replicas, if replicas must be checked.
     fn found(&self) -> Option<Replicas> {
-        self.replicas.matter().then_some(self.replicas)
+        self.replicas.need_check().then_some(self.replicas)
     }
 
     pub(super) fn query(
@@ -189,7 +193,7 @@ impl ServerConnection {
     ) -> Result<Vec<Row>, DatabaseError> {
         self.running()?;
         let rows = self.rows(&[(sql, parameters)]).map_err(|fault| self.failed(fault))?;
-        rows.into_iter().next().ok_or_else(gone)
+        rows.into_iter().next().ok_or_else(connection_gone)
     }
 
     pub(super) fn query_all(
@@ -221,12 +225,12 @@ impl ServerConnection {
         self.acknowledged(committed)
     }
 
-    /// Whether a COMMIT is known to have taken effect.
-    fn acknowledged(&mut self, committed: Result<(), Fault>) -> Result<(), DatabaseError> {
+    /// Checks that a COMMIT is known to have taken effect.
+    fn acknowledged(&mut self, committed: Result<(), StatementError>) -> Result<(), DatabaseError> {
         let problem = match committed {
             Ok(()) => self.warned(),
-            Err(Fault::Server(error)) => Some(described(&error)),
-            Err(Fault::Unsafe(problem)) => Some(problem.to_owned()),
+            Err(StatementError::Server(error)) => Some(described(&error)),
+            Err(StatementError::Unsafe(problem)) => Some(problem.to_owned()),
         };
         match problem {
             None => Ok(()),
@@ -237,15 +241,15 @@ impl ServerConnection {
         }
     }
 
-    /// The last statements of a transaction and its COMMIT, sent without waiting in between. After a statement that fails
-    /// the server takes the COMMIT for a ROLLBACK.
+    /// Sends the last statements of a transaction and its COMMIT without waiting in between. After a statement that
+    /// fails, the server treats the COMMIT as a ROLLBACK.
     pub(super) fn commit_after(
         &mut self,
         writes: &[Statement],
     ) -> Result<Option<usize>, DatabaseError> {
         self.running()?;
         if self.beginning.is_some() {
-            // What is found out with the beginning has to be known first.
+            // The state of replicas, which is read at the start of the transaction, must be known before the COMMIT.
             self.query_all(&[])?;
         }
         let found = if self.waits { self.found() } else { None };
@@ -262,7 +266,7 @@ impl ServerConnection {
             .find_map(|(place, outcome)| outcome.err().map(|error| (place, error)));
         match failed {
             None => self.acknowledged(committed).map(|()| None),
-            // The COMMIT was sent, and nobody knows how far the server came.
+            // The COMMIT was sent, and it is unknown whether the server ran it.
             Some((_, error)) if error.as_db_error().is_none() => {
                 self.stopped = true;
                 Err(DatabaseError::Uncertain(described(&error)))
@@ -275,7 +279,7 @@ impl ServerConnection {
         }
     }
 
-    /// What the server warned of since this was last asked.
+    /// Takes the server's warning since the last call, if there was one.
     fn warned(&self) -> Option<String> {
         self.warning.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -287,26 +291,26 @@ impl ServerConnection {
         }
     }
 
-    /// Whether the server is gone, if that has come here by now.
+    /// True if the server is known to have closed the connection.
     pub(super) fn is_lost(&self) -> bool {
-        // What carries messages has its turn when the runtime waits, and only then: once to learn that there is
-        // something, and once to read it.
+        // The task that carries messages runs only while the runtime waits: once to notice a message, and once to read
+        // it.
         self.runtime.block_on(async {
-            for _ in 0..TURNS {
+            for _ in 0..YIELDS {
                 tokio::task::yield_now().await;
             }
         });
         self.client.is_closed()
     }
 
-    /// Takes leave of the server.
+    /// Closes the connection, and waits until the server has closed it.
     pub(super) fn close(self) {
         drop(self.client);
         let _ = self.runtime.block_on(self.connection);
     }
 }
 
-/// The thread that used the connection has ended, and the connection with it.
-pub(super) fn gone() -> DatabaseError {
-    DatabaseError::Failed("the connection is gone".to_owned())
+/// The error for a connection whose thread has ended.
+pub(super) fn connection_gone() -> DatabaseError {
+    DatabaseError::Failed("the connection is closed".to_owned())
 }

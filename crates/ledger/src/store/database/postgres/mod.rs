@@ -1,4 +1,4 @@
-//! PostgreSQL, over one connection.
+//! PostgreSQL, through one connection.
 
 mod names;
 mod pipeline;
@@ -10,65 +10,65 @@ use tokio::runtime::Handle;
 
 pub use self::target::Target;
 use super::{Access, Cell, Database, DatabaseError, Dialect, Row, Statement};
-use connection::{ServerConnection, gone};
+use connection::{ServerConnection, connection_gone};
 
-/// A ledger on a server.
+/// A ledger in a PostgreSQL database.
 ///
-/// The client waits for the server in a runtime of its own, which must not be started or dropped
-/// within another: there, whatever is asked of it is done on a thread of its own.
+/// The client waits for the server in a Tokio runtime of its own. A runtime must not be started or dropped within
+/// another one, so calls from within a runtime run on a separate thread.
 pub struct Postgres(Option<ServerConnection>);
 
-/// A message in the server's log, which every role may leave there: its commit waits, as any other does, until the log up to
-/// it is durable, here and on the replicas that commits wait for.
+/// Writes a message to the server's log, which every role may do. Its commit waits, like any other, until the log up to
+/// the message is durable, on the server and on the replicas that commits wait for.
 const MESSAGE: &str = "SELECT CAST(pg_logical_emit_message(true, 'counterpoint', '') AS text)";
 
 impl Postgres {
-    /// Connects to a server that can be written to.
+    /// Connects to a server that accepts writes.
     ///
     /// # Errors
-    /// [`DatabaseError::Unusable`] saying why it cannot be used.
+    /// [`DatabaseError::Unusable`] with the reason if the server cannot be used.
     pub fn open(url: &str) -> Result<Self, DatabaseError> {
-        Ok(Self(Some(outside(|| ServerConnection::open(url, Access::Write))??)))
+        Ok(Self(Some(outside_runtime(|| ServerConnection::open(url, Access::Write))??)))
     }
 
-    /// Connects to a server to read, a standby perhaps.
+    /// Connects to a server for reading. The server may be a standby.
     ///
     /// # Errors
-    /// [`DatabaseError::Unusable`] saying why it cannot be used.
+    /// [`DatabaseError::Unusable`] with the reason if the server cannot be used.
     pub fn open_read_only(url: &str) -> Result<Self, DatabaseError> {
-        Ok(Self(Some(outside(|| ServerConnection::open(url, Access::Read))??)))
+        Ok(Self(Some(outside_runtime(|| ServerConnection::open(url, Access::Read))??)))
     }
 
     fn ask<T: Send>(
         &mut self,
         work: impl FnOnce(&mut ServerConnection) -> Result<T, DatabaseError> + Send,
     ) -> Result<T, DatabaseError> {
-        let connection = self.0.as_mut().ok_or_else(gone)?;
-        let outcome = outside(|| work(connection));
+        let connection = self.0.as_mut().ok_or_else(connection_gone)?;
+        let outcome = outside_runtime(|| work(connection));
         outcome.unwrap_or_else(|error| {
-            // Nobody knows what its thread left undone.
+            // It is unknown at which point its thread stopped.
             connection.stopped = true;
             Err(error)
         })
     }
 }
 
-/// Does something that waits in a runtime, or drops one: here, or on a thread of its own if this one
-/// is within a runtime already.
+/// Runs a function that waits in a Tokio runtime, or drops one: on this thread, or on a new thread if this one is
+/// within a runtime already.
 ///
 /// # Errors
-/// [`DatabaseError::Failed`] if that thread panics.
-pub fn outside<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, DatabaseError> {
+/// [`DatabaseError::Failed`] if the new thread panics.
+pub fn outside_runtime<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, DatabaseError> {
     if Handle::try_current().is_err() {
         return Ok(work());
     }
-    std::thread::scope(|scope| scope.spawn(work).join()).map_err(|_| gone())
+    std::thread::scope(|scope| scope.spawn(work).join()).map_err(|_| connection_gone())
 }
 
 impl Drop for Postgres {
     fn drop(&mut self) {
         if let Some(connection) = self.0.take() {
-            let _ = outside(|| connection.close());
+            let _ = outside_runtime(|| connection.close());
         }
     }
 }
@@ -88,7 +88,7 @@ impl Database for Postgres {
 
     fn execute(&mut self, sql: &str, parameters: &[Cell]) -> Result<u64, DatabaseError> {
         let changed = self.ask(|connection| connection.execute(&[(sql, parameters)]))?;
-        changed.first().copied().ok_or_else(gone)
+        changed.first().copied().ok_or_else(connection_gone)
     }
 
     fn execute_all(&mut self, writes: &[Statement]) -> Result<Vec<u64>, DatabaseError> {
@@ -98,7 +98,7 @@ impl Database for Postgres {
     }
 
     fn commit(&mut self) -> Result<(), DatabaseError> {
-        // A commit that is not answered may have taken effect.
+        // A commit without a reply may have taken effect.
         self.ask(ServerConnection::commit).map_err(|error| match error {
             DatabaseError::Failed(problem) => DatabaseError::Uncertain(problem),
             error => error,
@@ -107,8 +107,8 @@ impl Database for Postgres {
 
     fn commit_after(&mut self, writes: &[Statement]) -> Result<Option<usize>, DatabaseError> {
         self.ask(|connection| connection.commit_after(writes)).map_err(|error| match error {
-            // Its thread ended, perhaps after the COMMIT was sent.
-            error if error == gone() => DatabaseError::Uncertain(error.to_string()),
+            // The thread of the call ended, perhaps after the COMMIT was sent.
+            error if error == connection_gone() => DatabaseError::Uncertain(error.to_string()),
             error => error,
         })
     }
@@ -124,7 +124,7 @@ impl Database for Postgres {
         super::copy::tables(self, file, secrets)
     }
 
-    fn settle(&mut self) -> Result<(), DatabaseError> {
+    fn wait_until_durable(&mut self) -> Result<(), DatabaseError> {
         self.begin(Access::Read)?;
         let standby = self.query("SELECT CAST(pg_is_in_recovery() AS text)", &[]);
         self.rollback();
@@ -165,7 +165,7 @@ mod tests {
 
     #[tokio::test]
     async fn work_that_panics_within_a_runtime_is_an_error() {
-        assert_eq!(outside(|| 42), Ok(42));
-        assert_eq!(outside(|| -> u8 { panic!("on purpose") }), Err(gone()));
+        assert_eq!(outside_runtime(|| 42), Ok(42));
+        assert_eq!(outside_runtime(|| -> u8 { panic!("on purpose") }), Err(connection_gone()));
     }
 }

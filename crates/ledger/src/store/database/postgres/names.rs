@@ -1,7 +1,7 @@
-//! The ledger's names, with their schema.
+//! The ledger's names, qualified with their schema.
 
-/// A statement with the schema before every name of a table or function of the ledger: before every word that begins with
-/// `ledger_`, but for the names of new indexes and triggers, which are in their table's schema.
+/// Puts the schema before every name of a ledger's table or function: before every word that begins with `ledger_`,
+/// except the names of new indexes and triggers, which belong to their table's schema.
 pub(super) fn qualified(sql: &str, schema: &str) -> String {
     let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let mut text = String::with_capacity(sql.len() + 64);

@@ -1,4 +1,4 @@
-//! Statements that are sent one after the other without waiting for what the server says.
+//! Statements that are sent one after the other without waiting for the server's replies.
 
 use std::error::Error;
 use std::future::poll_fn;
@@ -11,52 +11,55 @@ use tokio_postgres::Client;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
-use super::replicas::{FOUND, Replicas, WAITED_FOR};
+use super::replicas::{REPLICA_QUERY, Replicas, SYNCHRONOUS};
 use super::{Cell, Row};
 
-/// What the server says.
+/// The server's reply to a statement.
 pub(super) type Outcome<T> = Result<T, tokio_postgres::Error>;
 
-/// Why a statement came to nothing.
-pub(super) enum Fault {
-    /// The server says so.
+/// The reason why a statement failed.
+pub(super) enum StatementError {
+    /// The server refused the statement or is gone.
     Server(tokio_postgres::Error),
-    /// What is written might not be kept.
+    /// A write might not survive the loss of the server.
     Unsafe(&'static str),
 }
 
-impl From<tokio_postgres::Error> for Fault {
+impl From<tokio_postgres::Error> for StatementError {
     fn from(error: tokio_postgres::Error) -> Self {
         Self::Server(error)
     }
 }
 
-/// The beginning of a transaction, and how to find out about replicas if it writes and they matter.
-pub(super) struct Beginning {
+/// The start of a transaction. If the transaction writes and replicas must be checked, it reads their state, too.
+pub(super) struct TransactionStart {
     pub(super) sql: &'static str,
     pub(super) found: Option<Replicas>,
 }
 
-/// What a statement comes to that is sent after the beginning of its transaction, if that is
-/// still to be sent, without waiting for it; and whether its commit will wait. Messages are sent in the order of first polls.
+/// Sends the start of a transaction, if it is still to be sent, and a statement, without waiting in between. Returns
+/// whether the commit will wait for a replica, and the outcome of the statement. Messages are sent in the order of
+/// first polls.
 pub(super) async fn after<T>(
-    beginning: Option<Beginning>,
+    beginning: Option<TransactionStart>,
     client: &Client,
     statement: impl Future<Output = Outcome<T>>,
-) -> Result<(bool, T), Fault> {
-    let Some(Beginning { sql, found }) = beginning else { return Ok((false, statement.await?)) };
+) -> Result<(bool, T), StatementError> {
+    let Some(TransactionStart { sql, found }) = beginning else {
+        return Ok((false, statement.await?));
+    };
     let (begun, found, outcome) =
-        join3(client.batch_execute(sql), safe(client, found), statement).await;
+        join3(client.batch_execute(sql), check_replicas(client, found), statement).await;
     begun?;
     Ok((found?, outcome?))
 }
 
-/// A statement that fails, by a division by zero, unless it changes one row.
+/// Wraps a statement so that it fails, by a division by zero, unless it changes one row.
 pub(super) fn guard(sql: &str) -> String {
     format!("WITH changed AS ({sql} RETURNING 1) SELECT 1 / CAST(count(*) = 1 AS int) FROM changed")
 }
 
-/// What several futures come to. Each is begun after the one before it has begun, so that messages are sent in this order.
+/// Awaits several futures. Each is first polled after the one before it, so that their messages are sent in this order.
 pub(super) async fn in_order<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
     let mut futures: Vec<Pin<Box<F>>> = futures.map(Box::pin).collect();
     let mut outcomes: Vec<Option<F::Output>> = futures.iter().map(|_| None).collect();
@@ -74,32 +77,36 @@ pub(super) async fn in_order<F: Future>(futures: impl Iterator<Item = F>) -> Vec
     outcomes.into_iter().flatten().collect()
 }
 
-/// The same if all succeed, or the first error.
+/// Awaits several futures in order. Returns their values, or the first error.
 pub(super) async fn all<T, F: Future<Output = Outcome<T>>>(
     futures: impl Iterator<Item = F>,
 ) -> Outcome<Vec<T>> {
     in_order(futures).await.into_iter().collect()
 }
 
-/// Commits, and looks at replicas once more if it waits for any: names that are taken away let commits go that wait.
-pub(super) async fn committed(client: &Client, found: Option<Replicas>) -> Result<(), Fault> {
-    let (done, found) = join(client.batch_execute("COMMIT"), safe(client, found)).await;
+/// Commits. If the commit waits for a replica, reads the state of replicas once more: when the names of synchronous
+/// replicas are removed, waiting commits go through.
+pub(super) async fn committed(
+    client: &Client,
+    found: Option<Replicas>,
+) -> Result<(), StatementError> {
+    let (done, found) = join(client.batch_execute("COMMIT"), check_replicas(client, found)).await;
     done?;
     found.map(drop)
 }
 
-/// Whether commits wait for a replica; an error if there are some that they do not wait for.
-async fn safe(client: &Client, found: Option<Replicas>) -> Result<bool, Fault> {
+/// True if commits wait for a replica; an error if there are replicas that commits do not wait for.
+async fn check_replicas(client: &Client, found: Option<Replicas>) -> Result<bool, StatementError> {
     let Some(replicas) = found else { return Ok(false) };
-    let row = client.query_typed_one(FOUND, &[]).await?;
+    let row = client.query_typed_one(REPLICA_QUERY, &[]).await?;
     let found = row.try_get(0)?;
     match replicas.problem(found) {
-        None => Ok(found == WAITED_FOR),
-        Some(problem) => Err(Fault::Unsafe(problem)),
+        None => Ok(found == SYNCHRONOUS),
+        Some(problem) => Err(StatementError::Unsafe(problem)),
     }
 }
 
-/// Parameters with their types; of nothing the server finds it out.
+/// Parameters with their types. The server infers the type of NULL.
 pub(super) fn typed(parameters: &[Cell]) -> Vec<(&(dyn ToSql + Sync), Type)> {
     let kind = |cell: &Cell| match cell {
         Cell::Null => Type::UNKNOWN,
@@ -110,7 +117,7 @@ pub(super) fn typed(parameters: &[Cell]) -> Vec<(&(dyn ToSql + Sync), Type)> {
     parameters.iter().map(|cell| (cell as &(dyn ToSql + Sync), kind(cell))).collect()
 }
 
-/// How many rows a statement changes.
+/// Runs a statement and returns the number of rows that it changes.
 pub(super) async fn changed(
     client: &Client,
     sql: &str,

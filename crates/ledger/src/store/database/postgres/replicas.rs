@@ -1,24 +1,25 @@
-//! Replicas of a server: one that takes over must know of every transaction that was acknowledged.
+//! Replicas of a server: a replica that takes over must hold every transaction that was acknowledged.
 
 use super::DatabaseError;
 
-/// What a URL says of replicas, by `replicas=`.
+/// The setting `replicas=` of a URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Replicas {
-    /// Nothing: there are none, or commits wait for them.
+    /// No setting: there are no replicas, or commits wait for them.
     #[default]
     Unsaid,
-    /// Commits wait for one, always.
+    /// Commits always wait for a replica.
     Synchronous,
-    /// Commits need not wait: whoever promotes one knows that it may lack debits.
+    /// Commits need not wait: the operator knows that a promoted replica may lack debits.
     Asynchronous,
 }
 
-/// Which replicas a server has. Commits wait as long as names are set, whether those are there or not. Without them
-/// whatever streams, or has a slot to go on from, is a replica that may lack the last of them, but for a backup while it is
-/// made; whoever may not see which it is sees that there is one. (Where nothing streams that is found out first: the view
-/// looks at every connection.)
-pub(super) const FOUND: &str = "SELECT CASE \
+/// Finds out which replicas a server has. While the names of synchronous replicas are set, commits wait, even if no
+/// such replica is connected. Without names, every connection that streams, and every permanent replication slot, is a
+/// replica that may lack the last transactions. A base backup in progress does not count; a role that may not see which
+/// connection it is counts it. (Connections are listed only if anything streams, because that view looks at all of
+/// them.)
+pub(super) const REPLICA_QUERY: &str = "SELECT CASE \
     WHEN current_setting('synchronous_standby_names') <> '' AND current_setting('max_wal_senders') <> '0' \
       THEN 'synchronous' \
     WHEN EXISTS (SELECT FROM pg_stat_get_wal_senders()) \
@@ -27,11 +28,11 @@ pub(super) const FOUND: &str = "SELECT CASE \
       THEN 'asynchronous' \
     ELSE 'none' END";
 
-/// What is [`FOUND`] where commits wait.
-pub(super) const WAITED_FOR: &str = "synchronous";
+/// The result of [`REPLICA_QUERY`] where commits wait.
+pub(super) const SYNCHRONOUS: &str = "synchronous";
 
 impl Replicas {
-    /// Reads the setting's value.
+    /// Reads the value of the setting.
     pub(super) fn read(value: &str) -> Result<Self, DatabaseError> {
         match value {
             "synchronous" => Ok(Self::Synchronous),
@@ -42,23 +43,23 @@ impl Replicas {
         }
     }
 
-    /// Whether the server is asked at all.
-    pub(super) fn matter(self) -> bool {
+    /// True if the state of replicas must be checked.
+    pub(super) fn need_check(self) -> bool {
         self != Self::Asynchronous
     }
 
-    /// What is wrong with what was [`FOUND`].
+    /// The reason why the result of [`REPLICA_QUERY`] is not safe under this setting; `None` if it is.
     pub(super) fn problem(self, found: &str) -> Option<&'static str> {
         match (self, found) {
-            (Self::Asynchronous, _) | (_, WAITED_FOR) | (Self::Unsaid, "none") => None,
+            (Self::Asynchronous, _) | (_, SYNCHRONOUS) | (Self::Unsaid, "none") => None,
             (Self::Synchronous, _) => Some(
                 "synchronous_standby_names is empty (or max_wal_senders is 0), and the URL says replicas=synchronous; \
-                 legal: the names of those that may take over",
+                 legal: the names of the replicas that may take over",
             ),
             (Self::Unsaid, _) => Some(
                 "there are replicas, and synchronous_standby_names is empty: one that takes over may lack debits that \
-                 were acknowledged; legal: the names of those that may take over, or replicas=asynchronous in the URL \
-                 if none ever does",
+                 were acknowledged; legal: the names of the replicas that may take over, or replicas=asynchronous in \
+                 the URL if none ever does",
             ),
         }
     }

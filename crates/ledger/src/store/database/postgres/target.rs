@@ -1,5 +1,5 @@
-//! Where a server is, and how a connection to it is kept from others: encrypted and with the server's
-//! certificate checked, or not at all and within one machine, unless the URL says otherwise.
+//! The address of a server and the security of connections to it. Connections are encrypted and the server's
+//! certificate is checked; only connections within one machine are not encrypted, unless the URL says otherwise.
 
 use std::error::Error;
 use std::future::poll_fn;
@@ -21,22 +21,22 @@ use super::replicas::Replicas;
 
 const MODES: &str = "disable, or verify-full (require means the same)";
 
-/// Where on a network to connect to, and how that is kept from others.
+/// The address of a server, and how connections to it are encrypted.
 pub struct Target {
     config: Config,
-    /// Whose word is taken for the server; `None` without TLS.
-    roots: Option<Roots>,
+    /// The certificates that vouch for the server; `None` without TLS.
+    roots: Option<TrustedRoots>,
     replicas: Replicas,
     schema: Option<String>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Roots {
+enum TrustedRoots {
     System,
     File(String),
 }
 
-/// Without the password.
+/// Does not show the password.
 impl std::fmt::Debug for Target {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Target").finish_non_exhaustive()
@@ -44,10 +44,10 @@ impl std::fmt::Debug for Target {
 }
 
 impl Target {
-    /// Reads a URL, with `sslmode`, `sslrootcert`, `replicas` and `schema` in it.
+    /// Reads a URL, with its settings `sslmode`, `sslrootcert`, `replicas` and `schema`.
     ///
     /// # Errors
-    /// [`DatabaseError::Unusable`] if it is none, or says something else about TLS or replicas.
+    /// [`DatabaseError::Unusable`] if the text is not a URL, or a setting is not legal.
     pub fn read(url: &str) -> Result<Self, DatabaseError> {
         let (place, settings) = url.split_once('?').unwrap_or((url, ""));
         let (mut mode, mut file, mut rest) = (None, None, Vec::new());
@@ -74,12 +74,12 @@ impl Target {
             None => file.is_some() || !is_local(&config),
         };
         config.ssl_mode(if encrypted { SslMode::Require } else { SslMode::Disable });
-        let roots = encrypted.then(|| file.map_or(Roots::System, Roots::File));
+        let roots = encrypted.then(|| file.map_or(TrustedRoots::System, TrustedRoots::File));
         let schema = schema.or_else(|| first_searched(config.get_options()?));
         Ok(Self { config, roots, replicas, schema })
     }
 
-    /// The schema that a ledger is in: `schema` in the URL, a search path among its options, or public.
+    /// The schema of the ledger: `schema` in the URL, a search path among its options, or public.
     pub(super) fn schema(&self) -> Result<&str, DatabaseError> {
         let name = self.schema.as_deref().unwrap_or("public");
         if is_schema(name) {
@@ -90,12 +90,12 @@ impl Target {
         Err(DatabaseError::Unusable(problem))
     }
 
-    /// What it says of replicas.
+    /// The setting for replicas.
     pub(super) fn replicas(&self) -> Replicas {
         self.replicas
     }
 
-    /// Of several servers the one that can be written to.
+    /// Chooses, of several servers, one that accepts writes.
     #[must_use]
     pub(super) fn writable(mut self) -> Self {
         if self.config.get_hosts().len().max(self.config.get_hostaddrs().len()) > 1 {
@@ -104,11 +104,11 @@ impl Target {
         self
     }
 
-    /// Connects, within a runtime that then carries the client's messages. Every warning of the server is told before the
-    /// answer to what it warned of.
+    /// Connects, within a runtime that then carries the client's messages. `warned` gets every warning of the server
+    /// before the reply that the warning is about.
     ///
     /// # Errors
-    /// [`DatabaseError::Unusable`] saying why there is no connection.
+    /// [`DatabaseError::Unusable`] with the reason if there is no connection.
     pub async fn connect(
         &self,
         warned: impl FnMut(String) + Send + 'static,
@@ -116,19 +116,19 @@ impl Target {
         let Some(roots) = &self.roots else {
             let connected = self.config.connect(NoTls).await;
             let (client, connection) = connected.map_err(|error| failed(&error))?;
-            return Ok((client, tokio::spawn(carried(connection, warned))));
+            return Ok((client, tokio::spawn(carry_messages(connection, warned))));
         };
-        let connected = self.config.connect(MakeRustlsConnect::new(roots.checked()?)).await;
+        let connected = self.config.connect(MakeRustlsConnect::new(roots.tls_config()?)).await;
         let (client, connection) = connected.map_err(|error| {
             let problem = described(&error);
-            // Whether it is the server's TLS or something else, this is what was asked for.
+            // The cause may be the server's TLS or something else; the legal modes are shown in both cases.
             DatabaseError::Unusable(format!("{problem} (with TLS; legal sslmode: {MODES})"))
         })?;
-        Ok((client, tokio::spawn(carried(connection, warned))))
+        Ok((client, tokio::spawn(carry_messages(connection, warned))))
     }
 }
 
-/// The one schema of a search path among a URL's options, if they set one.
+/// The schema of a search path among a URL's options, if they set one.
 fn first_searched(options: &str) -> Option<String> {
     options.split_whitespace().find_map(|option| {
         let path = option.strip_prefix("-c").unwrap_or(option).strip_prefix("search_path=")?;
@@ -145,7 +145,7 @@ fn is_schema(name: &str) -> bool {
 }
 
 /// Carries messages until the connection ends.
-async fn carried<S, T>(mut connection: Connection<S, T>, mut warned: impl FnMut(String))
+async fn carry_messages<S, T>(mut connection: Connection<S, T>, mut warned: impl FnMut(String))
 where
     S: AsyncRead + AsyncWrite + Unpin,
     T: AsyncRead + AsyncWrite + Unpin,
@@ -163,9 +163,9 @@ fn is_warning(notice: &DbError) -> bool {
     !matches!(notice.parsed_severity(), Some(Debug | Info | Log | Notice))
 }
 
-impl Roots {
-    /// Connections to servers whose certificates these vouch for.
-    fn checked(&self) -> Result<ClientConfig, DatabaseError> {
+impl TrustedRoots {
+    /// The TLS configuration that accepts servers whose certificates these roots vouch for.
+    fn tls_config(&self) -> Result<ClientConfig, DatabaseError> {
         let mut store = RootCertStore::empty();
         let bad = |error: String| DatabaseError::Unusable(format!("sslrootcert: {error}"));
         match self {
@@ -182,7 +182,9 @@ impl Roots {
             }
         }
         if store.is_empty() {
-            return Err(bad("there is no certificate; legal: a PEM file with some".to_owned()));
+            return Err(bad(
+                "it holds no certificate; legal: a PEM file with certificates".to_owned()
+            ));
         }
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider);
@@ -195,7 +197,7 @@ impl Roots {
     }
 }
 
-/// Whether nothing leaves the machine.
+/// True if the connection does not leave the machine.
 fn is_local(config: &Config) -> bool {
     let local_name = |name: &str| {
         name == "localhost" || name.parse().is_ok_and(|address: IpAddr| address.is_loopback())
@@ -211,7 +213,7 @@ fn is_local(config: &Config) -> bool {
     }
 }
 
-/// A path as it is written in a URL.
+/// Decodes a path from its spelling in a URL.
 fn decoded(value: &str) -> Result<String, DatabaseError> {
     let path = percent_encoding::percent_decode_str(value).decode_utf8();
     let bad = |_| DatabaseError::Unusable("sslrootcert is no text; legal: a path".to_owned());
@@ -222,12 +224,12 @@ fn unusable(problem: &str) -> DatabaseError {
     DatabaseError::Unusable(format!("{problem}; legal: {MODES}"))
 }
 
-/// A server that cannot be used, and why.
+/// The error for a server that cannot be used, with the reason.
 pub(super) fn failed(error: &tokio_postgres::Error) -> DatabaseError {
     DatabaseError::Unusable(described(error))
 }
 
-/// An error with its cause, in one line.
+/// An error and its cause, in one line.
 pub(super) fn described(error: &tokio_postgres::Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {cause}"),
@@ -239,7 +241,7 @@ pub(super) fn described(error: &tokio_postgres::Error) -> String {
 mod tests {
     use super::*;
 
-    fn mode(url: &str) -> Result<(SslMode, Option<Roots>), String> {
+    fn mode(url: &str) -> Result<(SslMode, Option<TrustedRoots>), String> {
         let target = Target::read(url).map_err(|error| error.to_string())?;
         Ok((target.config.get_ssl_mode(), target.roots))
     }
@@ -250,7 +252,7 @@ mod tests {
         {
             let url = format!("postgres://u@{local}/d");
             assert_eq!(mode(&url), Ok((SslMode::Disable, None)), "{url}");
-            let verified = Ok((SslMode::Require, Some(Roots::System)));
+            let verified = Ok((SslMode::Require, Some(TrustedRoots::System)));
             assert_eq!(mode(&format!("{url}?sslmode=require")), verified);
             assert_eq!(mode(&format!("{url}?connect_timeout=3&sslmode=verify-full")), verified);
         }
@@ -259,10 +261,10 @@ mod tests {
         {
             let url = format!("postgres://u@{remote}");
             let Ok((mode, roots)) = mode(&url) else { continue };
-            assert_eq!((mode, roots), (SslMode::Require, Some(Roots::System)), "{url}");
+            assert_eq!((mode, roots), (SslMode::Require, Some(TrustedRoots::System)), "{url}");
         }
         let url = "postgres://u@example.org/d?sslrootcert=%2Fetc%2Fca%20one.pem";
-        let file = Roots::File("/etc/ca one.pem".to_owned());
+        let file = TrustedRoots::File("/etc/ca one.pem".to_owned());
         assert_eq!(mode(url), Ok((SslMode::Require, Some(file))));
         assert_eq!(
             mode("postgres://u@example.org/d?sslmode=disable"),

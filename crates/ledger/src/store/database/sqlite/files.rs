@@ -1,17 +1,16 @@
-//! The files of a SQLite ledger, and whether they are still the ones that were opened.
+//! The files of a SQLite ledger, and checks that they still are the files that were opened.
 //!
-//! SQLite finds its log and the log's index by the database's name. One file under two names, or
-//! another file under the name in use, makes two ledgers out of one: each has a log of its own and
-//! does not see what the other spends. So a ledger is one regular file with one name, and what the
-//! names lead to is looked up again before anything is acknowledged.
+//! SQLite finds its log and the log's index by the database's name. One file under two names, or another file under the
+//! name in use, would split a ledger in two: each half has a log of its own and does not see what the other spends. So
+//! a ledger must be one regular file with one name, and before anything is acknowledged the names are checked again.
 //!
-//! Files are looked at by name and never opened: to close a file drops the locks that SQLite has
-//! on it in this process. (It has none on the log.)
+//! Files are checked by name and never opened, because closing a file drops the locks that SQLite holds on it in this
+//! process. (SQLite holds no lock on the log.)
 //!
-//! Names are many and looks take time. A folder's time of change tells
-//! whether any name in it was made, taken or moved, so that a look at the folder does for all of
-//! them as long as it says no, and the names themselves are looked at a few times a second: a
-//! second name elsewhere and a mount change no folder, but nobody can open what has one.
+//! Checking every name takes time. The time of a folder's last change shows if any name in it was created, removed or
+//! moved. As long as the folder has not changed, checking the folder stands for checking the names, which are checked a
+//! few times a second. A second name in another folder, or a mount, changes no folder; but nobody can open a ledger
+//! that has one.
 
 use std::fs::Metadata;
 use std::io::{self, ErrorKind};
@@ -22,25 +21,25 @@ use super::{DatabaseError, mounts, unusable};
 
 const LEGAL: &str = "a file on a local disk, by its one name";
 
-/// How often a log that seems to be missing is looked for: it may just be made or tidied away.
+/// The number of looks for a log that seems to be missing: another process may just be creating or deleting it.
 const LOOKS: u32 = 20;
 
-/// Where a ledger is, before it is opened.
+/// The place of a ledger before it is opened.
 #[derive(Debug)]
-pub(super) struct Location {
-    /// As it was given, made absolute.
+pub(super) struct FileLocation {
+    /// The given path, made absolute.
     given: PathBuf,
-    /// Without symbolic links: what SQLite calls it.
+    /// The path without symbolic links, which SQLite uses.
     pub(super) path: PathBuf,
 }
 
-/// How long a look at all names is good for while their folder does not change, and how long any look is before
-/// something is written: there is another before that is acknowledged.
-const GOOD: Duration = Duration::from_millis(100);
-const FRESH: Duration = Duration::from_millis(10);
+/// The time for which a check of all names is valid while their folder does not change.
+const CHECK_VALIDITY: Duration = Duration::from_millis(100);
+/// The time for which any check is valid before a write, which is checked again before it is acknowledged.
+const WRITE_CHECK_VALIDITY: Duration = Duration::from_millis(10);
 
-/// Two changes may bear the same time if they are this close: clocks of kernels tick every 10 ms
-/// at most, times on disks are in seconds, or two, or finer.
+/// Two changes that are this close may have the same time: the clocks of kernels tick at least every 10 ms. The times
+/// on some disks are in units of one or two seconds.
 const TICK: Duration = Duration::from_millis(20);
 const COARSE_TICK: Duration = Duration::from_secs(4);
 
@@ -48,22 +47,23 @@ const COARSE_TICK: Duration = Duration::from_secs(4);
 #[derive(Debug)]
 pub(super) struct Files {
     folder: PathBuf,
-    /// When anything was last looked at.
+    /// The time of the last check.
     last: Option<Instant>,
-    /// The last look at all names, if a later change of the folder cannot be missed.
-    looked: Option<(Instant, Stamp)>,
-    /// Database, log and index; one who only reads may have the first alone.
-    watched: Vec<(PathBuf, Identity)>,
-    /// The name that was given, if it leads to the database through symbolic links.
+    /// The last check of all names and the folder's stamp then, unless a later change of the folder could have the same
+    /// time.
+    looked: Option<(Instant, FolderStamp)>,
+    /// The database, the log and the index. A reader may have the database alone.
+    watched: Vec<(PathBuf, FileIdentity)>,
+    /// The given name, if it leads to the database through symbolic links.
     given: Option<PathBuf>,
-    /// Where processes say that they had to stop; none for one who only reads.
+    /// The file by which a process that had to stop warns others; `None` for readers.
     marker: Option<PathBuf>,
 }
 
-/// The clocks at one moment.
+/// One moment on two clocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
-    /// The clock that files bear the time of.
+    /// The clock of the times of files.
     wall: SystemTime,
     /// The clock that never goes back.
     steady: Instant,
@@ -74,37 +74,37 @@ impl Moment {
         Self { wall: SystemTime::now(), steady: Instant::now() }
     }
 
-    /// Whether less than so long has passed since an earlier moment.
+    /// True if less than `length` has passed since an earlier moment.
     fn is_within(&self, length: Duration, earlier: Instant) -> bool {
         self.steady.saturating_duration_since(earlier) < length
     }
 }
 
-/// What tells a file from all others as long as somebody has it open.
+/// The identity of a file, unique as long as some process has the file open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Identity {
+struct FileIdentity {
     device: u64,
     number: u64,
 }
 
-/// Which folder it is and when a name in it last changed.
+/// A folder's identity, and the time when a name in it last changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp {
-    folder: Identity,
+struct FolderStamp {
+    folder: FileIdentity,
     changed: Duration,
 }
 
-/// A name that no longer leads to what was opened.
+/// The error for a name that no longer leads to the file that was opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Change {
-    /// What is wrong.
+pub(super) struct FileChangeError {
+    /// The problem, in words.
     pub(super) problem: String,
-    /// Whether nobody may go on with what is there now: acknowledged entries are missing in it.
+    /// True if the file now under the name lacks acknowledged entries, so that all processes must stop.
     pub(super) stops_others: bool,
 }
 
-impl Location {
-    /// The place that a path leads to, if a ledger may be there.
+impl FileLocation {
+    /// Resolves a path, and checks that a ledger may be there.
     pub(super) fn find(given: &str, create: bool) -> Result<Self, DatabaseError> {
         let given = std::path::absolute(given).map_err(unusable)?;
         let place = match std::fs::canonicalize(&given) {
@@ -131,26 +131,27 @@ impl Location {
         Ok(place)
     }
 
-    /// Where a new file will be.
+    /// The location of a file that does not exist yet.
     fn new(given: PathBuf) -> Result<Self, DatabaseError> {
         if given.is_symlink() {
             return Err(unusable("is a symbolic link to nothing; legal: a new file"));
         }
         let (Some(folder), Some(name)) = (given.parent(), given.file_name()) else {
-            return Err(unusable("is no file's name; legal: a new file"));
+            return Err(unusable("is not the name of a file; legal: a new file"));
         };
         let folder = folder.canonicalize();
         let folder = folder.map_err(|error| DatabaseError::unusable("its folder", error))?;
         Ok(Self { path: folder.join(name), given })
     }
 
-    /// Database, log and index.
+    /// The names of the database, the log and the index.
     fn names(&self) -> [PathBuf; 3] {
         ["", "-wal", "-shm"].map(|end| beside(&self.path, end))
     }
 
-    /// SQLite makes the log before the index and deletes it after it. An index alone means that
-    /// somebody deleted the log, and with it what was acknowledged and not yet in the database.
+    /// Checks that the log is not missing. SQLite creates the log before the index and deletes it after the index. An
+    /// index without a log means that somebody deleted the log, and with it acknowledged entries that were not yet in
+    /// the database.
     fn check_log(&self) -> Result<(), DatabaseError> {
         let [_, log, index] = self.names();
         for _ in 0..LOOKS {
@@ -164,7 +165,7 @@ impl Location {
         Err(unusable(format_args!("{log} {lost} ({index} is there)")))
     }
 
-    /// A symbolic link may have taken the place of a file that was moved without its log.
+    /// Checks that no symbolic link has taken the place of a file that was moved without its log.
     fn check_link(&self) -> Result<(), DatabaseError> {
         for end in ["-wal", "-stopped"] {
             let left = beside(&self.given, end);
@@ -177,22 +178,22 @@ impl Location {
         Ok(())
     }
 
-    /// Where processes say that they had to stop.
+    /// The file by which a process that had to stop warns others.
     pub(super) fn marker(&self) -> PathBuf {
         beside(&self.path, "-stopped")
     }
 
-    /// Whether nobody can write here.
+    /// True if no process can write to this file system.
     pub(super) fn is_read_only(&self) -> Result<bool, DatabaseError> {
         Ok(mounts::read()?.is_read_only(&self.path))
     }
 
-    /// Whether the log has an index, as it has while anybody uses it.
+    /// True if the log has an index. It has one while any process uses the ledger.
     pub(super) fn has_index(&self) -> bool {
         beside(&self.path, "-shm").exists()
     }
 
-    /// Whether there may be more than what is in the database itself.
+    /// True if the log may hold entries that are not in the database file.
     pub(super) fn has_log(&self) -> bool {
         match beside(&self.path, "-wal").metadata() {
             Ok(metadata) => metadata.len() > 0,
@@ -200,7 +201,7 @@ impl Location {
         }
     }
 
-    /// Remembers which files SQLite has opened: one who writes has all three.
+    /// Records the identities of the files that SQLite has opened. A writer has all three files.
     pub(super) fn watch(self, writes: bool) -> Result<Files, DatabaseError> {
         let mut watched = Vec::new();
         for name in self.names() {
@@ -213,7 +214,7 @@ impl Location {
                 Err(error) => return Err(DatabaseError::unusable(name.display(), error)),
             }
         }
-        let identities: Vec<Identity> = watched.iter().map(|(_, identity)| *identity).collect();
+        let identities: Vec<FileIdentity> = watched.iter().map(|(_, identity)| *identity).collect();
         let are_open = are_open_here(&identities);
         if !are_open.map_err(|error| DatabaseError::unusable("/proc/self/fd", error))? {
             return Err(unusable("its files were exchanged as they were opened; try again"));
@@ -226,14 +227,15 @@ impl Location {
 }
 
 impl Files {
-    /// Whether all names still lead to what was opened, and nobody had to stop.
-    pub(super) fn check(&mut self, now: Moment) -> Result<(), Change> {
-        let stamp = self.folder.symlink_metadata().ok().as_ref().and_then(Stamp::read);
+    /// Checks that all names still lead to the files that were opened, and that no process had to stop.
+    pub(super) fn check(&mut self, now: Moment) -> Result<(), FileChangeError> {
+        let stamp = self.folder.symlink_metadata().ok().as_ref().and_then(FolderStamp::read);
         match self.looked {
-            Some((when, seen)) if stamp == Some(seen) && now.is_within(GOOD, when) => {}
+            Some((when, seen)) if stamp == Some(seen) && now.is_within(CHECK_VALIDITY, when) => {}
             _ => {
                 self.check_names()?;
-                let is_settled = |stamp: &Stamp| self.given.is_none() && stamp.is_settled(now.wall);
+                let is_settled =
+                    |stamp: &FolderStamp| self.given.is_none() && stamp.is_settled(now.wall);
                 self.looked = stamp.filter(is_settled).map(|stamp| (now.steady, stamp));
             }
         }
@@ -241,40 +243,40 @@ impl Files {
         Ok(())
     }
 
-    /// The same, unless it was looked at just now.
-    pub(super) fn check_unless_fresh(&mut self, now: Moment) -> Result<(), Change> {
-        if self.last.is_some_and(|last| now.is_within(FRESH, last)) {
+    /// Checks in the same way, unless the last check was just now.
+    pub(super) fn check_unless_fresh(&mut self, now: Moment) -> Result<(), FileChangeError> {
+        if self.last.is_some_and(|last| now.is_within(WRITE_CHECK_VALIDITY, last)) {
             return Ok(());
         }
         self.check(now)
     }
 
-    fn check_names(&self) -> Result<(), Change> {
+    fn check_names(&self) -> Result<(), FileChangeError> {
         for (name, known) in &self.watched {
             check(name, name.symlink_metadata(), *known)?;
         }
         if let (Some(name), Some((_, database))) = (&self.given, self.watched.first()) {
-            // The ledger itself is all there, and others who use it may go on.
-            let here = |change| Change { stops_others: false, ..change };
+            // The ledger itself is complete, so other processes may continue.
+            let here = |change| FileChangeError { stops_others: false, ..change };
             check(name, name.metadata(), *database).map_err(here)?;
         }
         match &self.marker {
             Some(marker) if marker.exists() => {
                 let problem = format!("another process had to stop: see {}", marker.display());
-                Err(Change { problem, stops_others: false })
+                Err(FileChangeError { problem, stops_others: false })
             }
             _ => Ok(()),
         }
     }
 
-    /// Syncs the log: whoever wrote what was read may have died before its own sync. What is in the database itself was
-    /// synced in the log before, and a log is emptied only after the database was synced.
+    /// Syncs the log, because the process that wrote the rows that were read may have died before its sync. Rows in the
+    /// database file were synced in the log before, and a log is emptied only after the database file was synced.
     pub(super) fn sync_log(&self) -> Result<(), DatabaseError> {
         let Some((database, _)) = self.watched.first() else { return Ok(()) };
         let (log, marker) = (beside(database, "-wal"), beside(database, "-stopped"));
         let synced = std::fs::File::open(&log).and_then(|log| log.sync_all());
         match synced {
-            // The kernel tells each error once, to whoever asks first.
+            // The kernel reports each error once, to the first process that asks.
             _ if marker.exists() => {
                 let problem = "a process had to stop here, and what it wrote may be lost: see";
                 Err(unusable(format_args!("{problem} {}", marker.display())))
@@ -286,28 +288,29 @@ impl Files {
         }
     }
 
-    /// Tells other processes that they must not go on.
+    /// Tells other processes that they must stop.
     pub(super) fn stop_others(&self, problem: &str) {
         if let Some(marker) = &self.marker {
-            // If the disk takes no file either, there is nothing more to be done.
+            // If the disk does not take this file either, nothing more can be done.
             let _ = std::fs::write(marker, format!("{problem}\n"));
         }
     }
 
-    /// Whether the log may be written back to the database when it is closed, and deleted. Where
-    /// another file has taken a name, that would damage or delete what others rely on; a log that
-    /// is merely gone is saved by it.
+    /// True if the log may be written back to the database, and deleted, when the connection closes. If another file
+    /// has taken a name, that would damage or delete a file that others rely on. If the log's name is merely gone,
+    /// writing the log back saves its content.
     pub(super) fn may_write_back(&self) -> bool {
-        let fits =
-            |(index, (name, known)): (usize, &(PathBuf, Identity))| match name.symlink_metadata() {
-                Ok(metadata) => identity(name, &metadata) == Ok(*known),
-                Err(error) => error.kind() == ErrorKind::NotFound && index == 1,
-            };
+        let fits = |(index, (name, known)): (usize, &(PathBuf, FileIdentity))| match name
+            .symlink_metadata()
+        {
+            Ok(metadata) => identity(name, &metadata) == Ok(*known),
+            Err(error) => error.kind() == ErrorKind::NotFound && index == 1,
+        };
         self.watched.iter().enumerate().all(fits)
     }
 }
 
-impl Stamp {
+impl FolderStamp {
     #[cfg(unix)]
     fn read(metadata: &Metadata) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
@@ -321,7 +324,7 @@ impl Stamp {
         None
     }
 
-    /// Whether any change from this moment on bears another time.
+    /// True if every later change of the folder will have another time.
     fn is_settled(&self, now: SystemTime) -> bool {
         let tick = if self.changed.subsec_nanos() == 0 { COARSE_TICK } else { TICK };
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -329,30 +332,35 @@ impl Stamp {
     }
 }
 
-/// Whether a name leads to a file that is known, and alone does.
-fn check(name: &Path, found: io::Result<Metadata>, known: Identity) -> Result<(), Change> {
+/// Checks that a name leads to a known file, and that the file has no other name.
+fn check(
+    name: &Path,
+    found: io::Result<Metadata>,
+    known: FileIdentity,
+) -> Result<(), FileChangeError> {
     let shown = name.display();
     let metadata = match found {
         Ok(metadata) => metadata,
         Err(error) => {
             let stops_others = error.kind() == ErrorKind::NotFound;
-            return Err(Change { problem: format!("{shown}: {error}"), stops_others });
+            return Err(FileChangeError { problem: format!("{shown}: {error}"), stops_others });
         }
     };
     match inode(&metadata) {
         Some((found, _)) if found != known => {
             let problem = format!("{shown} is no longer the file that was opened");
-            Err(Change { problem, stops_others: true })
+            Err(FileChangeError { problem, stops_others: true })
         }
-        // A second name does no harm to what is there: nobody opens either.
-        _ => identity(name, &metadata)
-            .map(drop)
-            .map_err(|problem| Change { problem: problem.to_string(), stops_others: false }),
+        // A second name does not harm the ledger, because nobody can open the file under either name.
+        _ => identity(name, &metadata).map(drop).map_err(|problem| FileChangeError {
+            problem: problem.to_string(),
+            stops_others: false,
+        }),
     }
 }
 
-/// The identity of a regular file with one name.
-fn identity(name: &Path, metadata: &Metadata) -> Result<Identity, DatabaseError> {
+/// The identity of a file, which must be a regular file with one name.
+fn identity(name: &Path, metadata: &Metadata) -> Result<FileIdentity, DatabaseError> {
     let shown = name.display();
     let problem = match inode(metadata) {
         _ if !metadata.is_file() => format!("{shown} is no regular file; legal: {LEGAL}"),
@@ -363,25 +371,25 @@ fn identity(name: &Path, metadata: &Metadata) -> Result<Identity, DatabaseError>
     Err(DatabaseError::Unusable(problem))
 }
 
-/// A file's identity, and how many names it has.
+/// A file's identity, and the number of its names.
 #[cfg(unix)]
-fn inode(metadata: &Metadata) -> Option<(Identity, u64)> {
+fn inode(metadata: &Metadata) -> Option<(FileIdentity, u64)> {
     use std::os::unix::fs::MetadataExt;
-    Some((Identity { device: metadata.dev(), number: metadata.ino() }, metadata.nlink()))
+    Some((FileIdentity { device: metadata.dev(), number: metadata.ino() }, metadata.nlink()))
 }
 
 #[cfg(not(unix))]
-fn inode(_: &Metadata) -> Option<(Identity, u64)> {
+fn inode(_: &Metadata) -> Option<(FileIdentity, u64)> {
     None
 }
 
-/// Whether this process has all of these files open: SQLite shares an index among a process's
-/// connections, and a name may have been given to another file since it was opened.
+/// True if this process has all of these files open. SQLite shares an index among the connections of a process, and a
+/// name may have been given to another file since it was opened.
 #[cfg(target_os = "linux")]
-fn are_open_here(identities: &[Identity]) -> io::Result<bool> {
+fn are_open_here(identities: &[FileIdentity]) -> io::Result<bool> {
     let mut missing = identities.to_vec();
     for entry in std::fs::read_dir("/proc/self/fd")? {
-        // A file that was closed meanwhile is none of ours.
+        // A file that was closed meanwhile is not one of the ledger's.
         if let Some((found, _)) = entry?.path().metadata().ok().as_ref().and_then(inode) {
             missing.retain(|identity| *identity != found);
         }
@@ -390,19 +398,19 @@ fn are_open_here(identities: &[Identity]) -> io::Result<bool> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn are_open_here(_: &[Identity]) -> io::Result<bool> {
+fn are_open_here(_: &[FileIdentity]) -> io::Result<bool> {
     Ok(true)
 }
 
-/// A path with an ending.
+/// A path with an ending appended to its name.
 pub(crate) fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()
 }
 
-/// Makes an empty file that nobody but its owner can read: answers and private states will be in
-/// it, and SQLite gives log and index the same mode.
+/// Creates an empty file that only its owner can read. It will hold answers and private states, and SQLite gives the
+/// log and the index the same mode.
 pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -439,14 +447,14 @@ mod tests {
         (folder, file, files)
     }
 
-    /// So long after the files were made.
+    /// A moment this long after the files were created.
     fn after(milliseconds: u64) -> Moment {
         let length = Duration::from_millis(milliseconds);
         let now = Moment::now();
         Moment { wall: now.wall + length, steady: now.steady + length }
     }
 
-    /// The name of a file elsewhere, which changes no time in this folder.
+    /// Gives the file a second name in another folder, which does not change the time of its own folder.
     fn link(folder: &tempfile::TempDir, file: &Path) -> PathBuf {
         let other = folder.path().join("other");
         std::fs::hard_link(file, &other).unwrap();
@@ -467,7 +475,7 @@ mod tests {
         let other = link(&folder, &file);
         assert_eq!(files.check(later(99)), Ok(()));
         assert!(files.check(later(100)).unwrap_err().problem.contains("has 2 names"));
-        // Before a write nothing is looked at that was looked at just now.
+        // A check before a write is skipped if the last check was just now.
         std::fs::remove_file(other).unwrap();
         files.check(later(200)).unwrap();
         std::fs::remove_file(&file).unwrap();
@@ -479,7 +487,7 @@ mod tests {
     #[test]
     fn a_folder_that_changed_just_now_vouches_for_nothing() {
         let (folder, file, mut files) = watched();
-        let stamp = Stamp::read(&files.folder.symlink_metadata().unwrap()).unwrap();
+        let stamp = FolderStamp::read(&files.folder.symlink_metadata().unwrap()).unwrap();
         let tick = if stamp.changed.subsec_nanos() == 0 { COARSE_TICK } else { TICK };
         // Another change may bear the same time until then.
         let at = |age| Moment { wall: UNIX_EPOCH + stamp.changed + age, steady: Instant::now() };

@@ -15,54 +15,54 @@ use rusqlite::{
 };
 
 use super::{Access, Cell, Database, DatabaseError, Dialect, Row, WITHOUT_SECRETS};
-use files::{Change, Files, Location, Moment};
+use files::{FileChangeError, FileLocation, Files, Moment};
 
 pub(crate) use files::{beside, make_private, sync_folder};
 
 /// The first version without the WAL-reset bug: 3.51.3.
 const FIRST_SOUND: i32 = 3_051_003;
 
-/// How often a lock is tried, up to 10 ms apart: about a minute.
-const MOST_TRIES: i32 = 6000;
+/// The number of attempts to take a lock, up to 10 ms apart: about a minute.
+const MAX_TRIES: i32 = 6000;
 
-/// How often, 5 ms apart, a database is found in use without an index before that is believed.
-const MOST_LOOKS: u32 = 400;
+/// The number of looks, 5 ms apart, that must all find a database in use without an index.
+const MAX_LOOKS: u32 = 400;
 
-/// Why one who only reads may be turned away where nobody writes.
+/// The reason why a reader may be refused where nobody writes.
 const NEEDS_INDEX: &str = "reading a ledger that others may write to needs its files -wal and \
                            -shm, or a folder to make them in; a backup does not";
 
-/// A ledger in a file.
+/// A ledger in a SQLite file.
 #[derive(Debug)]
 pub struct Sqlite {
     connection: Connection,
     files: Files,
-    /// Whether nobody can write here.
+    /// True if no process can write to this file system.
     immutable: bool,
     stopped: bool,
 }
 
 impl Sqlite {
-    /// Opens the file to read and write; creates it only if asked to.
+    /// Opens the file for reading and writing. A missing file is created only if `create` is true.
     ///
     /// # Errors
-    /// [`DatabaseError::Unusable`] saying why it cannot be used.
+    /// [`DatabaseError::Unusable`] with the reason if the file cannot be used.
     pub fn open(path: &str, create: bool) -> Result<Self, DatabaseError> {
-        sound(rusqlite::version_number())?;
+        check_sqlite_version(rusqlite::version_number())?;
         Self::writing(path, create).map_err(|problem| DatabaseError::unusable(path, problem))
     }
 
-    /// Opens the file to read.
+    /// Opens the file for reading.
     ///
     /// # Errors
-    /// [`DatabaseError::Unusable`] saying why it cannot be used.
+    /// [`DatabaseError::Unusable`] with the reason if the file cannot be used.
     pub fn open_read_only(path: &str) -> Result<Self, DatabaseError> {
-        sound(rusqlite::version_number())?;
+        check_sqlite_version(rusqlite::version_number())?;
         Self::reading(path).map_err(|problem| DatabaseError::unusable(path, problem))
     }
 
     fn writing(path: &str, create: bool) -> Result<Self, DatabaseError> {
-        let place = Location::find(path, create)?;
+        let place = FileLocation::find(path, create)?;
         if place.marker().exists() {
             return Err(unusable("a process had to stop here; see -stopped in docs/ledger.md"));
         }
@@ -73,7 +73,7 @@ impl Sqlite {
         not_in_use_elsewhere(&place)?;
         if create && !place.path.exists() {
             match make_private(&place.path) {
-                // Another process made it in the meantime.
+                // Another process created the file in the meantime.
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 outcome => outcome.map_err(unusable)?,
             }
@@ -99,11 +99,11 @@ impl Sqlite {
     }
 
     fn reading(path: &str) -> Result<Self, DatabaseError> {
-        let place = Location::find(path, false)?;
+        let place = FileLocation::find(path, false)?;
         let immutable = place.is_read_only()?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = if immutable && !place.has_log() {
-            // SQLite needs no other files, nor to look for changes.
+            // SQLite then needs no other files, and need not look for changes.
             let path = place.path.to_str().ok_or_else(|| unusable("its path is no text"))?;
             let url = format!("file:{}?immutable=1", utf8_percent_encode(path, NON_ALPHANUMERIC));
             Connection::open_with_flags(url, flags | OpenFlags::SQLITE_OPEN_URI)
@@ -120,14 +120,14 @@ impl Sqlite {
         if self.stopped { Err(DatabaseError::Stopped) } else { Ok(()) }
     }
 
-    /// Whether the files are the ones that were opened. If not this handle stops, and so do
-    /// others if what they would go on with has lost entries.
-    fn check(&mut self) -> Result<(), Change> {
+    /// Checks that the files are the ones that were opened. If they are not, this handle stops. Other processes are
+    /// told to stop if the file that is there now has lost entries.
+    fn check(&mut self) -> Result<(), FileChangeError> {
         let checked = self.files.check(Moment::now());
         self.stop_unless(checked)
     }
 
-    fn stop_unless(&mut self, checked: Result<(), Change>) -> Result<(), Change> {
+    fn stop_unless(&mut self, checked: Result<(), FileChangeError>) -> Result<(), FileChangeError> {
         checked.inspect_err(|change| {
             self.stopped = true;
             if change.stops_others {
@@ -136,8 +136,8 @@ impl Sqlite {
         })
     }
 
-    /// Stops. After an I/O error, other processes are to stop too: the kernel may hold pages
-    /// that the disk does not, and would serve them as if they were durable.
+    /// Stops this handle. After an I/O error other processes must stop too: the kernel may hold pages that the disk
+    /// does not, and would serve them as if they were durable.
     fn stop(&mut self, error: &rusqlite::Error) {
         self.stopped = true;
         if error.sqlite_error_code() == Some(ErrorCode::SystemIoFailure) {
@@ -161,7 +161,7 @@ impl Database for Sqlite {
         self.running()?;
         let (looked, sql) = match access {
             Access::Read => (self.files.check(Moment::now()), "BEGIN DEFERRED"),
-            // What is written is looked at again before it is acknowledged.
+            // A write is checked again before it is acknowledged.
             Access::Write => (self.files.check_unless_fresh(Moment::now()), "BEGIN IMMEDIATE"),
         };
         self.stop_unless(looked).map_err(|change| DatabaseError::Failed(change.problem))?;
@@ -191,7 +191,7 @@ impl Database for Sqlite {
             self.stop(&error);
             DatabaseError::Uncertain(error.to_string())
         })?;
-        // What is durable in a file that has lost its name is lost.
+        // A commit to a file that has lost its name is lost, even if it is durable.
         self.check().map_err(|change| DatabaseError::Uncertain(change.problem))
     }
 
@@ -206,12 +206,12 @@ impl Database for Sqlite {
         if !secrets {
             return super::copy::tables(self, file, false);
         }
-        // Not a failure of this ledger's: most likely the copy's disk is full.
+        // The cause is not in this ledger; most likely the disk of the copy is full.
         let copied = self.changed("VACUUM INTO $1", &[file.into()]);
         copied.map(drop).map_err(|error| DatabaseError::unusable(file, error))
     }
 
-    fn settle(&mut self) -> Result<(), DatabaseError> {
+    fn wait_until_durable(&mut self) -> Result<(), DatabaseError> {
         self.running()?;
         if self.immutable {
             return Ok(());
@@ -251,7 +251,7 @@ pub(super) fn rows(
     statement.query_map(params_from_iter(parameters), cells)?.collect()
 }
 
-/// To SQLite `$1` is a name, and names are numbered in the order they first appear.
+/// Prepares a statement. SQLite treats `$1` as a name, and numbers names in the order in which they first appear.
 fn prepared<'a>(connection: &'a Connection, sql: &str) -> rusqlite::Result<CachedStatement<'a>> {
     let statement = connection.prepare_cached(sql)?;
     let is_named = |index| statement.parameter_name(index) == Some(&format!("${index}"));
@@ -259,20 +259,20 @@ fn prepared<'a>(connection: &'a Connection, sql: &str) -> rusqlite::Result<Cache
     Ok(statement)
 }
 
-/// Whoever has the database open has the log's index beside it. Where there is none nobody may
-/// have it open: under another name they have another log.
-fn not_in_use_elsewhere(place: &Location) -> Result<(), DatabaseError> {
-    for _ in 0..MOST_LOOKS {
+/// Checks that no process uses the database under another name. A process that has the database open has the log's
+/// index beside it; without an index here, a process that has it open uses another name and another log.
+fn not_in_use_elsewhere(place: &FileLocation) -> Result<(), DatabaseError> {
+    for _ in 0..MAX_LOOKS {
         if !place.path.exists() || place.has_index() || !is_in_use(&place.path)? {
             return Ok(());
         }
-        // Somebody may just be looking too, or be the last to close it.
+        // Another process may just be checking too, or may be the last to close the database.
         std::thread::sleep(Duration::from_millis(5));
     }
-    Err(unusable("is in use by another name, with another log; legal: its one name"))
+    Err(unusable("is in use under another name, with another log; legal: that name"))
 }
 
-/// Whether anybody has a database with a log open. (One without is locked as it is given one.)
+/// True if any process has a database with a log open. (A database without a log is locked while it is given one.)
 fn is_in_use(path: &Path) -> Result<bool, DatabaseError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(unusable)?;
@@ -289,17 +289,17 @@ fn leave_log(connection: &Connection) {
     let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
 }
 
-/// Looks whether there is a ledger. Another program's database is left as it is.
+/// Sets up a connection, and checks that the database holds a ledger. Another program's database is not changed.
 fn prepare(connection: &mut Connection, create: bool) -> Result<(), DatabaseError> {
     connection.set_prepared_statement_cache_capacity(64);
     connection.busy_handler(Some(wait)).map_err(unusable)?;
-    // A private state that is forgotten is overwritten.
+    // A private state that is deleted is overwritten (secure_delete).
     const PRAGMAS: [&str; 4] =
         ["trusted_schema = OFF", "cell_size_check = ON", "foreign_keys = ON", "secure_delete = ON"];
     for pragma in PRAGMAS {
         connection.execute_batch(&format!("PRAGMA {pragma}")).map_err(unusable)?;
     }
-    // One statement sees one state: another process may make the ledger between two.
+    // One statement reads both counts, because another process may create the ledger between two statements.
     let sql = "SELECT count(*), count(*) FILTER (WHERE name = 'ledger_version') FROM sqlite_master";
     let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let (tables, versions): (i64, i64) = connection.query_row(sql, [], read).map_err(unusable)?;
@@ -309,7 +309,7 @@ fn prepare(connection: &mut Connection, create: bool) -> Result<(), DatabaseErro
     Ok(())
 }
 
-/// Sets what the guarantee rests on, and looks whether it was set.
+/// Sets the modes that make commits durable, and checks that they are set.
 fn write_ahead(connection: &Connection) -> Result<(), DatabaseError> {
     let mode = switch_to_log(connection).map_err(unusable)?;
     if mode != "wal" {
@@ -322,12 +322,12 @@ fn write_ahead(connection: &Connection) -> Result<(), DatabaseError> {
     if level < 2 {
         return Err(unusable(format_args!("synchronous is {level}; legal: 2 (FULL) or 3")));
     }
-    // The first to read opens log and index, and keeps them until it is closed.
+    // The first connection that reads opens the log and the index, and keeps them until it closes.
     connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(())).map_err(unusable)
 }
 
-/// Switches to the write-ahead log. Two connections that do so at once could wait for each other, so SQLite calls no busy handler
-/// and fails one of them: that one tries again.
+/// Switches to the write-ahead log. Two connections that switch at once could wait for each other, so SQLite calls no
+/// busy handler and fails one of them. That one tries again.
 fn switch_to_log(connection: &Connection) -> rusqlite::Result<String> {
     let mut tries = 0;
     loop {
@@ -340,8 +340,8 @@ fn switch_to_log(connection: &Connection) -> rusqlite::Result<String> {
     }
 }
 
-/// Refuses versions that may lose committed transactions.
-fn sound(version: i32) -> Result<(), DatabaseError> {
+/// Refuses versions of SQLite that may lose committed transactions.
+fn check_sqlite_version(version: i32) -> Result<(), DatabaseError> {
     if version >= FIRST_SOUND {
         return Ok(());
     }
@@ -356,11 +356,11 @@ fn unusable(problem: impl Display) -> DatabaseError {
     DatabaseError::Unusable(problem.to_string())
 }
 
-/// Waits for a lock a little longer each time.
+/// Waits for a lock, a little longer at each attempt.
 fn wait(tries: i32) -> bool {
     let milliseconds = 1 + tries.clamp(0, 90) as u64 / 10;
     std::thread::sleep(Duration::from_millis(milliseconds));
-    tries < MOST_TRIES
+    tries < MAX_TRIES
 }
 
 fn cell(value: ValueRef<'_>) -> rusqlite::Result<Cell> {
@@ -369,7 +369,7 @@ fn cell(value: ValueRef<'_>) -> rusqlite::Result<Cell> {
         ValueRef::Integer(number) => Cell::Whole(number),
         ValueRef::Text(text) => Cell::Text(String::from_utf8_lossy(text).into_owned()),
         ValueRef::Blob(bytes) => Cell::Bytes(bytes.to_vec()),
-        // No column holds one: whatever reads it finds neither number nor text.
+        // No column of a ledger holds a real number. As text, it is read neither as a number nor as an amount.
         ValueRef::Real(number) => Cell::Text(format!("real {number:?}")),
     })
 }
@@ -391,8 +391,11 @@ mod tests {
 
     #[test]
     fn versions_with_the_reset_bug_are_refused() {
-        assert!(sound(3_051_003).is_ok() && sound(rusqlite::version_number()).is_ok());
-        let error = sound(3_051_002).unwrap_err().to_string();
+        assert!(
+            check_sqlite_version(3_051_003).is_ok()
+                && check_sqlite_version(rusqlite::version_number()).is_ok()
+        );
+        let error = check_sqlite_version(3_051_002).unwrap_err().to_string();
         assert!(error.starts_with("SQLite is 3.51.2,"), "{error}");
     }
 }

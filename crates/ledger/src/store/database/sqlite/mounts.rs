@@ -1,4 +1,4 @@
-//! What is mounted where, as Linux tells in `/proc/self/mountinfo` (proc(5)).
+//! The mounts of this process, which Linux lists in `/proc/self/mountinfo` (proc(5)).
 
 use std::path::{Path, PathBuf};
 
@@ -11,18 +11,17 @@ pub(super) struct Mounts(Vec<Mount>);
 #[derive(Debug, PartialEq, Eq)]
 struct Mount {
     point: PathBuf,
-    /// Whether the whole file system is read-only, whichever way it is mounted: another mount of
-    /// it may not be.
+    /// True if the whole file system is read-only. If only this mount of it is, another mount may accept writes.
     read_only: bool,
 }
 
-/// Reads the mounts. Other systems than Linux mount no single files.
+/// Reads the mounts. Systems other than Linux mount no single files.
 pub(super) fn read() -> Result<Mounts, DatabaseError> {
     if cfg!(not(target_os = "linux")) {
         return Ok(Mounts::default());
     }
     let path = "/proc/self/mountinfo";
-    let unseen = format!("what is mounted cannot be seen: {path}");
+    let unseen = format!("the mounts cannot be read: {path}");
     let text = std::fs::read(path).map_err(|error| DatabaseError::unusable(unseen, error))?;
     Ok(Mounts::parse(&text))
 }
@@ -32,22 +31,22 @@ impl Mounts {
         Self(text.split(|byte| *byte == b'\n').filter_map(Mount::parse).collect())
     }
 
-    /// Whether something is mounted right here.
+    /// True if a file system is mounted at exactly this path.
     pub(super) fn has_point(&self, path: &Path) -> bool {
         self.0.iter().any(|mount| mount.point == path)
     }
 
-    /// Whether a file is on a file system that nobody can write to.
+    /// True if a file is on a file system that no process can write to.
     pub(super) fn is_read_only(&self, path: &Path) -> bool {
         let around = self.0.iter().filter(|mount| path.starts_with(&mount.point));
-        // The last of those that are mounted on the same point is on top.
+        // If several are mounted at the same point, the last one is on top.
         let nearest = around.max_by_key(|mount| mount.point.components().count());
         nearest.is_some_and(|mount| mount.read_only)
     }
 }
 
 impl Mount {
-    /// A line: `36 35 98:0 /root /point rw,noatime master:1 - ext3 /dev/root rw`.
+    /// Parses a line like `36 35 98:0 /root /point rw,noatime master:1 - ext3 /dev/root rw`.
     fn parse(line: &[u8]) -> Option<Self> {
         let mut fields = line.split(|byte| *byte == b' ');
         let point = path(unescaped(fields.nth(4)?));
@@ -58,7 +57,7 @@ impl Mount {
     }
 }
 
-/// Spaces and the like are written as a backslash and three octal digits.
+/// Decodes the octal escapes of spaces and similar characters: a backslash and three digits.
 fn unescaped(field: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(field.len());
     let mut rest = field;
@@ -92,7 +91,7 @@ fn path(bytes: Vec<u8>) -> PathBuf {
 mod tests {
     use super::*;
 
-    /// From a container: its root, the host's disk by folder and by single file, a disc.
+    /// The mounts of a container: its root, the host's disk by folder and by single file, and a disc.
     const TEXT: &str = r"22 1 0:21 / / rw,relatime - overlay overlay rw,lowerdir=/l,upperdir=/u
 23 22 0:22 / /proc rw,nosuid - proc proc rw
 31 22 254:1 /srv/data /data rw,relatime shared:7 master:2 - ext4 /dev/vda1 rw,errors=remount-ro
@@ -124,7 +123,7 @@ broken line
         for file in ["/disc/ledger.db", "/disc/scratches/l", "/top/ledger.db"] {
             assert!(mounts.is_read_only(Path::new(file)), "{file}");
         }
-        // The third can be written to by another way, `remount-ro` is about errors.
+        // The third is on a file system that another mount can write to; `remount-ro` is about errors.
         for file in ["/ledger.db", "/data/l", "/shown/l", "/disc/scratch/l", "/disco/l"] {
             assert!(!mounts.is_read_only(Path::new(file)), "{file}");
         }

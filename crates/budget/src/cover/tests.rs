@@ -1,0 +1,285 @@
+//! Every pair of kinds: a slot, and something much smaller that may or may not be run in it.
+
+use super::*;
+use crate::{Concurrency, Filter, PlanAccount, Promise};
+use counterpoint::mechanism::{Adjacency, CellPair, FinitePair, RenyiCurve, Shifts};
+use counterpoint::quantity::{
+    Buckets, Delta, Epsilon, Mu, NoiseScale, Order, OutOfRangeError, Rate, Rho, Sensitivity,
+    WholeSensitivity,
+};
+use std::collections::BTreeSet;
+
+/// The variants of an enum: a match that is exhaustive, and the names in it. A variant that is
+/// added does not compile before it is named here, and is then missed in the table.
+macro_rules! variants {
+    ($of:ident, $all:ident, $name:ident: $($variant:ident)*) => {
+        const $all: &[&str] = &[$(stringify!($variant)),*];
+        fn $name(value: &$of) -> &'static str {
+            match value { $($of::$variant { .. } => stringify!($variant)),* }
+        }
+    };
+}
+variants!(Promise, PROMISES, promise_name: ApproxDp Zcdp Gdp Renyi);
+variants!(Basis, BASES, basis_name: Same LessOfTheSame Guarantee Divergences Outcomes
+    TotalVariation Profile Gaussians OneByOne);
+
+/// The rule that licenses each pair: l less of the same, g guarantee, d divergences, o outcomes,
+/// t total variation, p profile, a point where it is refused. Columns are in the order of the
+/// rows: what is pure; what leaks; what has no largest loss; curves.
+///
+/// A slot that is a pair, and its own mirror image, covers what is pure, and if it leaks what
+/// has a profile. One without a largest loss covers its own kind too. A range and a sample that
+/// is not its mirror image cover their own kind, one with finitely many losses also what is pure: its leak
+/// is in one direction alone. A curve covers what has divergences at the
+/// orders it names, and leaks if it has a leak beside it.
+const TABLE: &str = "
+    pure                gggggggggggggggg ..... ....... .....
+    laplace             tltttttttttltttt ..... ....... .....
+    geometric           ttlttttttttttttt ..... ....... .....
+    buckets             tttlttttttttlttt ..... ....... .....
+    exponential         ....l.........l. ..... ....... .....
+    staircase           tttttttttttttttt ..... ....... .....
+    sparse-vector       tttttttttttttttt ..... ....... .....
+    above-threshold     tttttttttttttttt ..... ....... .....
+    asymmetric          ppppppppoopppopp ..... ....... .....
+    symmetric           ttttttttootttott ..... ....... .....
+    sampled-pure        pppppppppplppppp ..... ....... .....
+    sampled-laplace     ...........l.... ..... ....... .....
+    sampled-buckets     pppppppppppplppp ..... ....... .....
+    sampled-symmetric   pppppppppppppppp ..... ....... .....
+    sampled-exponential ..............l. ..... ....... .....
+    cells               pppppppppppppppp ..... ....... .....
+
+    approx-dp           gggggggggggggggg ggggg ppppppp ppppp
+    name-and-shame      tttttttttttttttt plppp ppppppp ppppp
+    leaky               ttttttttootttott ppopo ppppppp ppppp
+    sampled-approx      pppppppppplppppp ...l. ....... .....
+    sampled-leaky       pppppppppppppppp ..... ....... .....
+
+    gaussian            tttttttttttttttt ..... ll.l... .....
+    gdp                 tttttttttttttttt ..... ll..... .....
+    discrete            tttttttttttttttt ..... ..l.l.. .....
+    sampled-gaussian    ................ ..... ...l... .....
+    sampled-discrete    ................ ..... ....l.. .....
+    sampled-gdp         ................ ..... ....... .....
+    mixture             ................ ..... ....... .....
+
+    zcdp                dddddddddddddddd ..... ddd.... d....
+    zcdp-leak           dddddddddddddddd ddddd ddd.... dd...
+    tcdp                dddddddddddddddd ..... ddd.... d.d..
+    rdp                 dddddddddddddddd ..... dddd.dd d.ddd
+    rdp-one             dddddddddddddddd ..... dddd.dd d.ddd
+";
+
+/// The rows: a kind, and what it covers of each kind.
+fn table() -> Vec<(&'static str, Vec<char>)> {
+    let rows = TABLE.lines().filter_map(|line| line.trim().split_once(' '));
+    rows.map(|(kind, cells)| (kind, cells.chars().filter(|c| *c != ' ').collect())).collect()
+}
+
+fn letter(basis: Option<Basis>) -> char {
+    match basis.as_ref().map(basis_name) {
+        Some("LessOfTheSame") => 'l',
+        Some("Guarantee") => 'g',
+        Some("Divergences") => 'd',
+        Some("Outcomes") => 'o',
+        Some("TotalVariation") => 't',
+        Some("Profile") => 'p',
+        Some(_) => '?',
+        None => '.',
+    }
+}
+
+/// A release of a kind: about as far apart, at size one, as epsilon or mu is.
+fn sample(kind: &str, size: f64) -> Query {
+    made(kind, size).unwrap().unwrap_or_else(|| panic!("{kind} is no kind"))
+}
+
+fn made(kind: &str, size: f64) -> Result<Option<Query>, OutOfRangeError> {
+    let (epsilon, delta) = (Epsilon::new(size)?, Delta::new(leak_of(size))?);
+    let (one, square) = (Sensitivity::new(1.0)?, 0.5 * size * size);
+    let steps = WholeSensitivity::new((20.0 * size) as u64)?;
+    let finite = |outcomes: &[(f64, f64)]| {
+        let (p, q): (Vec<f64>, Vec<f64>) = outcomes.iter().copied().unzip();
+        Mechanism::Finite(FinitePair::new(&p, &q).unwrap())
+    };
+    let table = |orders: &[f64]| {
+        let taus: Vec<f64> = orders.iter().map(|a| a * square).collect();
+        Mechanism::Rdp(RenyiCurve::new(orders, &taus).unwrap())
+    };
+    let up = 1.0 / (1.0 + (-size).exp());
+    let (down, leak) = (1.0 - up, leak_of(size));
+    let (inner, rate) =
+        kind.split_once("sampled-").map_or((kind, None), |(_, kind)| (kind, Some(0.5)));
+    let mechanism = match inner {
+        "pure" => Guarantee::pure(size)?.into(),
+        "approx-dp" | "approx" => Mechanism::ApproxDp(Guarantee { epsilon, delta }),
+        "laplace" => Mechanism::Laplace { scale: NoiseScale::new(1.0 / size)?, sensitivity: one },
+        "geometric" => Mechanism::Geometric {
+            scale: NoiseScale::new(2.0 / size)?,
+            sensitivity: WholeSensitivity::new(2)?,
+        },
+        "buckets" => Mechanism::RandomizedResponse { epsilon, buckets: Buckets::new(3)? },
+        "exponential" => Mechanism::Exponential { epsilon },
+        "staircase" => Mechanism::Staircase { epsilon, gamma: None },
+        "sparse-vector" => {
+            let half = Epsilon::new(0.5 * size)?;
+            Mechanism::SparseVector { threshold: half, queries: half }
+        }
+        "above-threshold" => {
+            let half = Epsilon::new(0.5 * size)?;
+            Mechanism::AboveThreshold { threshold: half, queries: half }
+        }
+        "asymmetric" => {
+            let all = 2.0 * size.exp() + 1.0 + (-size).exp();
+            let (most, least) = (2.0 * size.exp() / all, (-size).exp() / all);
+            finite(&[(most, 0.5), (1.0 / all, 0.25), (least, 0.25)])
+        }
+        "symmetric" => finite(&[(0.5 * up, 0.5 * down), (0.5 * down, 0.5 * up), (0.5, 0.5)]),
+        "leaky" => {
+            let keep = 1.0 - leak;
+            let (p, q) = (up * keep, down * keep);
+            finite(&[(leak, 0.0), (p, q), (q, p), (0.0, leak)])
+        }
+        "name-and-shame" => Mechanism::NameAndShame { delta },
+        "gaussian" => Mechanism::Gaussian { sigma: NoiseScale::new(1.0 / size)?, sensitivity: one },
+        "gdp" => Mechanism::Gdp { mu: Mu::new(size)? },
+        "discrete" => {
+            Mechanism::DiscreteGaussian { sigma: NoiseScale::new(20.0)?, sensitivity: steps }
+        }
+        "cells" => {
+            let list = [[up, down, 0.0, size], [down, up, -size, 0.0]];
+            let column = |at: usize| list.map(|cell| cell[at]);
+            Mechanism::Cells(CellPair::new(&column(0), &column(1), &column(2), &column(3)).unwrap())
+        }
+        "mixture" => {
+            let shifts = Shifts::new(&[0.5 * size, size], &[0.5, 0.5]).unwrap();
+            Mechanism::GaussianMixture { sigma: NoiseScale::new(1.0)?, shifts }
+        }
+        "zcdp" => Mechanism::Zcdp { rho: Rho::new(square)?, delta: Delta::new(0.0)? },
+        "zcdp-leak" => Mechanism::Zcdp { rho: Rho::new(square)?, delta },
+        "tcdp" => Mechanism::Tcdp { rho: Rho::new(square)?, omega: Order::new(10.0 / size)? },
+        "rdp" => table(&[2.0, 8.0]),
+        "rdp-one" => table(&[8.0]),
+        _ => return Ok(None),
+    };
+    let rate = rate.map(Rate::new).transpose()?;
+    Ok(Some(Query::from(Release { rate, ..Release::from((mechanism, Count::ONE)) })))
+}
+
+/// The leak at a size: a tenth at size one, and nearly zero at small sizes.
+fn leak_of(size: f64) -> f64 {
+    (0.1 * size * size * size).min(0.6)
+}
+
+/// Interleaved at will, but where a curve has a leak beside it.
+fn terms(kinds: [&str; 2]) -> Terms {
+    let concurrency = if kinds.contains(&"zcdp-leak") {
+        Concurrency::Sequential
+    } else {
+        Concurrency::Concurrent
+    };
+    Terms { concurrency, ..Terms::new(Adjacency::AddRemove) }
+}
+
+fn cover(slot: &str, opened: &str, size: f64) -> Option<Basis> {
+    covers(&[sample(slot, 1.0)], &[sample(opened, size)], terms([slot, opened])).ok()
+}
+
+#[test]
+fn every_pair_of_kinds_is_licensed_or_refused() {
+    let (rows, mut unlike) = (table(), Vec::new());
+    for (slot, cells) in &rows {
+        assert_eq!(cells.len(), rows.len(), "{slot}");
+        for ((opened, _), expected) in rows.iter().zip(cells) {
+            let found = letter(cover(slot, opened, 0.05));
+            if found != *expected {
+                unlike.push(format!("{opened} in {slot}: {found}"));
+            }
+            // What is several times as large as the slot, never.
+            assert_eq!(cover(slot, opened, 8.0), None, "{opened} in {slot}");
+        }
+        assert_eq!(cover(slot, slot, 1.0), Some(Basis::Same), "{slot}");
+    }
+    assert!(unlike.is_empty(), "{unlike:?}");
+}
+
+/// A new mechanism, promise or basis has a row, a column or a letter, or fails here.
+#[test]
+fn no_kind_is_missing() {
+    let rows = table();
+    let mechanisms: BTreeSet<&str> =
+        rows.iter().map(|(kind, _)| sample(kind, 1.0).release().mechanism.kind()).collect();
+    // A sample of a fixed size has no meaning where people are added and removed; the others are for plans only.
+    let left_out = ["gaussian-subset", "gaussian-allocation", "gaussian-batch", "gaussian-draws"];
+    let all = Mechanism::KINDS.iter().copied().filter(|name| !left_out.contains(name));
+    assert_eq!(mechanisms, all.collect());
+    let promises: BTreeSet<&str> = accounts(terms(["pure"; 2]))
+        .iter()
+        .map(|(_, filter)| promise_name(filter.promise()))
+        .collect();
+    assert_eq!(promises, PROMISES.iter().copied().collect());
+    let letters: BTreeSet<char> = rows.iter().flat_map(|(_, cells)| cells.clone()).collect();
+    // Beside those: the same, and two that are about lists.
+    assert_eq!(letters.len() - 1 + 3, BASES.len());
+}
+
+/// Every kind of account, small, and the kind of its promise.
+fn accounts(terms: Terms) -> Vec<(&'static str, Filter)> {
+    let exact = |value: f64| Amount::from_f64(value).unwrap();
+    let size = 0.05;
+    let (epsilon, delta) = (|| exact(size), || exact(leak_of(size)));
+    let rho = || exact(0.5 * size * size);
+    let order = Order::new(8.0).unwrap();
+    let made = [
+        ("pure", Filter::sums(epsilon(), Amount::ZERO, terms)),
+        ("approx-dp", Filter::sums(epsilon(), delta(), terms)),
+        ("approx-dp", Filter::renyi_for(epsilon(), delta(), &[], terms)),
+        ("approx-dp", Filter::zcdp(epsilon(), delta(), Amount::ZERO, terms)),
+        ("approx-dp", Filter::gdp(epsilon(), delta(), terms)),
+        ("zcdp", Filter::zcdp_budget(rho(), Amount::ZERO, terms)),
+        ("zcdp-leak", Filter::zcdp_budget(rho(), delta(), terms)),
+        ("gdp", Filter::gdp_budget(epsilon(), terms)),
+        ("rdp-one", Filter::renyi_budget(order, rho().times(8), terms)),
+    ];
+    made.map(|(kind, filter)| (kind, filter.unwrap())).into()
+}
+
+/// An account fits where its promise does, whatever it adds up inside.
+#[test]
+fn accounts_fit_by_their_promise() {
+    let rows = table();
+    for (slot, cells) in &rows {
+        for (kind, _) in accounts(terms(["pure"; 2])) {
+            let terms = terms([slot, kind]);
+            let column = rows.iter().position(|(other, _)| *other == kind).unwrap();
+            for (_, filter) in accounts(terms).iter().filter(|(other, _)| *other == kind) {
+                let mut account = PlanAccount::new(vec![sample(slot, 1.0)], terms).unwrap();
+                let found = letter(account.open_filter(0, filter).ok());
+                assert_eq!(found, cells[column], "{filter:?} in {slot}");
+            }
+        }
+    }
+}
+
+/// Where queries interleave, a curve with a leak beside it is refused by everything, and has
+/// no slots.
+#[test]
+fn curves_with_leaks_are_refused_where_queries_interleave() {
+    let interleaved = Terms::new(Adjacency::AddRemove);
+    for (slot, _) in table() {
+        let leaky = [sample("zcdp-leak", 0.05)];
+        let refused = covers(&[sample(slot, 1.0)], &leaky, interleaved);
+        assert!(matches!(refused, Err(CoverError::Filter(FilterError::NotConcurrent { .. }))));
+    }
+    assert!(PlanAccount::new(vec![sample("zcdp-leak", 1.0)], interleaved).is_err());
+}
+
+/// A slot on a sample is less than what it is a sample of.
+#[test]
+fn outcomes_on_a_sample_do_not_cover_all_of_them() {
+    for (slot, opened) in [("sampled-symmetric", "symmetric"), ("sampled-leaky", "leaky")] {
+        assert_eq!(cover(slot, opened, 1.0), None, "{opened} in {slot}");
+        assert!(cover(opened, slot, 1.0).is_some(), "{slot} in {opened}");
+    }
+}

@@ -1,0 +1,116 @@
+// Exports the study and its plan as a study file, a plan file, Python or ledger commands.
+
+import { fieldText } from './dom.js';
+import { toFile } from './study_file.js';
+import { parseNumber } from './typed_values.js';
+
+/**
+ * @typedef {import('./planner_client.js').Answer} Answer
+ * @typedef {import('./planner_client.js').Release} Release
+ * @typedef {import('./study.js').Study} Study
+ */
+
+/** The Python classes of the planner's mechanisms, and their fields. */
+const CLASSES = {
+  'approx-dp': { name: 'ApproxDP', fields: ['epsilon', 'delta'] },
+  laplace: { name: 'Laplace', fields: ['scale', 'sensitivity'] },
+  geometric: { name: 'Geometric', fields: ['scale', 'sensitivity'] },
+  gaussian: { name: 'Gaussian', fields: ['sigma', 'sensitivity'] },
+  'discrete-gaussian': { name: 'DiscreteGaussian', fields: ['sigma', 'sensitivity'] },
+  exponential: { name: 'Exponential', fields: ['epsilon'] },
+};
+
+/**
+ * A text to copy, with the name of its file and a hint.
+ * @param {string} format `study`, `plan`, `python` or `ledger`
+ * @param {Study} study
+ * @param {Answer | null} answer
+ */
+export function exported(format, study, answer) {
+  if (format === 'study') {
+    const text = `${JSON.stringify(toFile(study), null, 2)}\n`;
+    return { text, name: 'study.json', hint: 'The study as you entered it. Plan it with counterpoint plan study.json, or read it back with Open….' };
+  }
+  if (!answer) return { text: '', name: '', hint: '' };
+  if (format === 'python') return { text: python(answer), name: 'plan.py', hint: 'Composes the same releases in Python.' };
+  if (format === 'ledger') {
+    return { text: ledger(answer, share(study)), name: 'ledger.sh', hint: 'Creates a ledger account that allows exactly these releases.' };
+  }
+  return { text: answer.plan, name: 'plan.json', hint: 'The mechanisms and their noise. Verify the cost with counterpoint compose plan.json.' };
+}
+
+/**
+ * The share of the population that is in the data.
+ * @param {Study} study
+ */
+function share({ data: { people, sample_of } }) {
+  const part = Number(parseNumber(people)) / Number(parseNumber(sample_of));
+  return sample_of.trim() !== '' && part < 1 ? part : null;
+}
+
+/**
+ * Python code that composes the plan.
+ * @param {Answer} answer
+ */
+function python({ planned }) {
+  const { plan } = planned;
+  const lines = plan.release.map((release) => {
+    const known = CLASSES[/** @type {keyof typeof CLASSES} */ (release.mechanism)];
+    if (!known) return `    # ${release.mechanism}: not supported by this page`;
+    const fields = known.fields.filter((field) => release[field] !== undefined);
+    const given = [...fields.map((field) => `${field}=${release[field]}`), `name=${quoted(release.name)}`];
+    return `    cp.${known.name}(${given.join(', ')})${release.count > 1 ? ` * ${release.count}` : ''},`;
+  });
+  return [
+    'import counterpoint as cp',
+    '',
+    'plan = cp.compose([',
+    ...lines,
+    `], adjacency="${plan.adjacency}")`,
+    `epsilon = plan.epsilon(${plan.delta})`,
+    'print(epsilon.lower, epsilon.upper)',
+    '',
+  ].join('\n');
+}
+
+/**
+ * A string literal that Python and JSON read alike.
+ * @param {string} text
+ */
+function quoted(text) {
+  return JSON.stringify(text);
+}
+
+/**
+ * Commands that open a ledger account which allows exactly the plan.
+ * @param {Answer} answer
+ * @param {number | null} share of a population that the data are a secret sample of
+ */
+function ledger({ planned }, share) {
+  const { plan } = planned;
+  // A ledger does not count the secrecy of a sample, so its epsilon is that of the releases themselves.
+  const epsilon = share === null ? planned.epsilon.upper : Math.log1p(Math.expm1(planned.epsilon.upper) / share);
+  const budget = fieldText(epsilon * (1 + 1e-9), 6);
+  const command = 'counterpoint ledger --url sqlite:budget.db';
+  const first = plan.release[0];
+  return [
+    '# plan.json is the plan, saved from this page.',
+    ...(share === null ? [] : ['# The budget is that of the releases themselves: a ledger does not count the secrecy of a sample.']),
+    `${command} init`,
+    `${command} dataset people --adjacency ${plan.adjacency} --epsilon ${budget} --delta ${plan.delta}`,
+    `${command} open study --dataset people --plan plan.json`,
+    '',
+    '# For each release: before its noise is drawn, and after.',
+    first ? `${command} reserve study ${shell(first.name)} --key 1` : '',
+    `${command} commit 1 --response answer.json`,
+    '',
+  ].join('\n');
+}
+
+/**
+ * Quotes a word for a shell.
+ * @param {string} text
+ */
+function shell(text) {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
