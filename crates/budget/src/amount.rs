@@ -14,8 +14,8 @@ use std::fmt;
 use std::ops::{Add, Mul};
 use std::str::FromStr;
 
-/// The number of decimal places to which charges are rounded up and derived budgets are rounded down, if they are not
-/// decimal fractions (the Rényi divergence of a randomized response, a third). So totals stay short and can be
+/// The number of decimal places to which amounts are rounded that are not decimal fractions (the Rényi divergence of a
+/// randomized response, a third): charges are rounded up, derived budgets down. So totals stay short and can be
 /// recomputed from the history to the last digit.
 pub const GRID_PLACES: u32 = 24;
 
@@ -114,7 +114,7 @@ impl Amount {
             return None;
         }
         let places = self.places.max(other.places);
-        Some(Self::new(&*self.at(places) - &*other.at(places), places))
+        Some(Self::new(&*self.digits_at(places) - &*other.digits_at(places), places))
     }
 
     /// Multiplies the amount by a whole number.
@@ -132,13 +132,13 @@ impl Amount {
     /// The largest multiple of 10^-places that is not above the amount.
     #[must_use]
     pub fn floor(&self, places: u32) -> Self {
-        Self::new(self.cut(places).0, places.min(self.places))
+        Self::new(self.truncate(places).0, places.min(self.places))
     }
 
     /// The least multiple of 10^-places that is not below the amount.
     #[must_use]
     pub fn ceil(&self, places: u32) -> Self {
-        let (kept, exact) = self.cut(places);
+        let (kept, exact) = self.truncate(places);
         let up = if exact { kept } else { kept + UBig::ONE };
         Self::new(up, places.min(self.places))
     }
@@ -181,7 +181,7 @@ impl Amount {
 
     /// Converts to 106 bits; the result is not below the amount if `up`, else not above.
     pub(super) fn to_wide(&self, up: bool) -> Wide {
-        let (mantissa, exponent) = self.leading(106, up);
+        let (mantissa, exponent) = self.leading_bits(106, up);
         let high = (mantissa >> 53) as f64 * 9_007_199_254_740_992.0;
         let low = (mantissa & ((1 << 53) - 1)) as f64;
         Wide::new(Dd::sum(high, low), exponent)
@@ -193,7 +193,7 @@ impl Amount {
     }
 
     fn to_f64(&self, up: bool) -> f64 {
-        let (mantissa, exponent) = self.leading(53, up);
+        let (mantissa, exponent) = self.leading_bits(53, up);
         if mantissa == 0 {
             return 0.0;
         }
@@ -214,9 +214,9 @@ impl Amount {
         }
     }
 
-    /// A mantissa m of at most 2^bits and an exponent, such that m 2^exponent is next to the amount: not below it if
-    /// `up`, else not above.
-    fn leading(&self, bits: usize, up: bool) -> (u128, i64) {
+    /// The leading bits of the amount: a mantissa m of at most 2^bits and an exponent, such that m 2^exponent is next
+    /// to the amount, not below it if `up`, else not above.
+    fn leading_bits(&self, bits: usize, up: bool) -> (u128, i64) {
         if self.is_zero() {
             return (0, 0);
         }
@@ -232,17 +232,17 @@ impl Amount {
         (kept, drop as i64 - lift as i64)
     }
 
-    /// The value in units of 10^-places; `places` is at least the amount's own.
-    fn at(&self, places: u32) -> Cow<'_, UBig> {
+    /// The digits of the amount in units of 10^-places; `places` is at least the amount's own.
+    fn digits_at(&self, places: u32) -> Cow<'_, UBig> {
         match places.saturating_sub(self.places) {
             0 => Cow::Borrowed(&self.digits),
             more => Cow::Owned(&self.digits * power(10, more)),
         }
     }
 
-    /// The whole multiples of 10^-places (at most the amount's own places), rounded down; the flag is true if they are
-    /// exact.
-    fn cut(&self, places: u32) -> (UBig, bool) {
+    /// The amount in whole multiples of 10^-places, rounded down, and true if this is exact. An amount with fewer
+    /// places is unchanged.
+    fn truncate(&self, places: u32) -> (UBig, bool) {
         let (kept, rest) = (&self.digits).div_rem(power(10, self.places.saturating_sub(places)));
         (kept, rest.is_zero())
     }
@@ -268,7 +268,7 @@ impl Add for &Amount {
     type Output = Amount;
     fn add(self, other: Self) -> Amount {
         let places = self.places.max(other.places);
-        Amount::new(&*self.at(places) + &*other.at(places), places)
+        Amount::new(&*self.digits_at(places) + &*other.digits_at(places), places)
     }
 }
 
@@ -288,7 +288,7 @@ impl PartialOrd for Amount {
 impl Ord for Amount {
     fn cmp(&self, other: &Self) -> Ordering {
         let places = self.places.max(other.places);
-        self.at(places).cmp(&other.at(places))
+        self.digits_at(places).cmp(&other.digits_at(places))
     }
 }
 

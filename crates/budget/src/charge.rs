@@ -20,13 +20,13 @@ pub(super) fn charge_once(
     terms: Terms,
 ) -> Result<Charge, FilterError> {
     let losses = chargeable(query, terms)?;
-    let label = own_guarantee(query, terms, &losses);
-    let pure = label.clone().filter(|(_, leak)| leak.is_zero()).map(|(epsilon, _)| epsilon);
+    let guarantee = own_guarantee(query, terms, &losses);
+    let pure = guarantee.clone().filter(|(_, leak)| leak.is_zero()).map(|(epsilon, _)| epsilon);
     let cost = match currency {
-        Currency::Sums => label.ok_or(("epsilon of its own", PURE)),
+        Currency::Sums => guarantee.ok_or(("epsilon of its own", LEGAL_SUMS)),
         Currency::Renyi { order } => Ok(renyi_cost(query, terms, &losses, order)?),
-        Currency::Zcdp => zcdp_cost(query, terms, &losses).ok_or(("rho of its own", RHO)),
-        Currency::Gdp => gdp_cost(query, terms, &losses).ok_or(("mu of its own", MU)),
+        Currency::Zcdp => zcdp_cost(query, terms, &losses).ok_or(("rho of its own", LEGAL_ZCDP)),
+        Currency::Gdp => gdp_cost(query, terms, &losses).ok_or(("mu of its own", LEGAL_GDP)),
     };
     let missing = |(needs, legal)| {
         let what = name(query);
@@ -37,10 +37,10 @@ pub(super) fn charge_once(
     Ok(Charge { main: written(main), delta: written(delta), pure: pure.map(written) })
 }
 
-const PURE: &str = "mechanisms with a largest loss, such as approx-dp or laplace";
-const RHO: &str =
+const LEGAL_SUMS: &str = "mechanisms with a largest loss, such as approx-dp or laplace";
+const LEGAL_ZCDP: &str =
     "zcdp, gaussian, gdp, discrete-gaussian, and mechanisms with an epsilon of their own";
-const MU: &str = "gaussian, gdp, and mechanisms with a largest loss and no delta";
+const LEGAL_GDP: &str = "gaussian, gdp, and mechanisms with a largest loss and no delta";
 
 /// The name of a query in error messages.
 pub(super) fn name(query: &Query) -> String {
@@ -49,10 +49,10 @@ pub(super) fn name(query: &Query) -> String {
 }
 
 /// The losses of a query in both directions. It is an error if the query has no meaning under the terms, or no theorem
-/// covers it: none is known for interleaved queries with a Rényi curve and a leak beside it.
+/// covers the query: no theorem is known for interleaved queries that have a Rényi curve and also a leak.
 pub(super) fn losses(query: &Query, terms: Terms) -> Result<[ReleaseLoss; 2], FilterError> {
     let release = query.once();
-    // (A sample without replacement has its own pair, which slots of a plan may cover.)
+    // (A sample without replacement is not refused here: it has a pair of its own, which a slot of a plan may cover.)
     if matches!(
         release.mechanism,
         Mechanism::GaussianAllocation { .. }
@@ -165,9 +165,9 @@ fn renyi_cost(
     let stated = || if terms.group.get() == 1 { stated_divergence(query, order) } else { None };
     let line = curve_slope(query, terms).map(|rho| slope_at(&rho, order)).or_else(stated);
     let curves: Option<Vec<Amount>> = match line {
-        // At whole orders this is exactly the divergence of its loss, and no mass is left out.
+        // At whole orders the line is exactly the divergence of discrete Gaussian noise, and it leaves out no mass.
         Some(line) if is_discrete_gaussian(query) => Some(vec![line]),
-        line => losses.iter().map(|loss| least(loss_divergence(loss, t), line.clone())).collect(),
+        line => losses.iter().map(|loss| lesser(loss_divergence(loss, t), line.clone())).collect(),
     };
     let main = curves.and_then(|list| list.into_iter().max());
     let by_pair = main.map(|main| (main, total_leak(query, terms, losses)));
@@ -176,8 +176,8 @@ fn renyi_cost(
     by_guarantee.into_iter().chain(by_pair).min_by(|a, b| a.0.cmp(&b.0)).ok_or_else(none)
 }
 
-/// The guarantee that results from a guarantee on a sample. The pair of the sample leaks in one direction and may lose
-/// more in the other, so sums of epsilons and deltas are smaller with the guarantee.
+/// The loss of the amplified guarantee, if the query is a guarantee on a sample. The pair of the sample leaks in one
+/// direction and may have a larger loss in the other, so sums of epsilons and deltas are smaller with the guarantee.
 fn amplified_loss(query: &Query, terms: Terms) -> Option<ReleaseLoss> {
     let release = query.once();
     let Mechanism::ApproxDp(guarantee) = release.mechanism else { return None };
@@ -222,7 +222,8 @@ fn left_out_mass(losses: &[ReleaseLoss; 2]) -> Amount {
     Amount::from_f64(most).unwrap_or_default().ceil(6 + zeros.unwrap_or(0))
 }
 
-fn least(a: Option<Amount>, b: Option<Amount>) -> Option<Amount> {
+/// The lesser of two amounts, or the only one.
+fn lesser(a: Option<Amount>, b: Option<Amount>) -> Option<Amount> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
         (a, b) => a.or(b),
@@ -272,7 +273,7 @@ fn curve_slope(query: &Query, terms: Terms) -> Option<Amount> {
 /// The rho of concentrated privacy: the slope of the Rényi curve, or `e tanh(e/2)` for a query with an epsilon.
 fn zcdp_cost(query: &Query, terms: Terms, losses: &[ReleaseLoss; 2]) -> Option<Cost> {
     let pure = || on_grid(pure_rho(own_guarantee(query, terms, losses)?.0.to_dd(true)));
-    let main = least(curve_slope(query, terms), pure())?;
+    let main = lesser(curve_slope(query, terms), pure())?;
     Some((main, own_delta(query, terms, losses)))
 }
 
@@ -332,7 +333,7 @@ pub(super) fn estimate(losses: &[ReleaseLoss; 2], query: &Query, terms: Terms, t
     let count = query.count().get() as f64;
     let line = curve_slope(query, terms).map(|rho| rho.upper() * (1.0 + t));
     let one = |loss: &ReleaseLoss| {
-        // The cumulant of a long list takes time, and its slope is as good.
+        // The cumulant of a long list takes long to compute, and the line is as good an estimate.
         let whole = if loss.is_listed() && line.is_some() { None } else { loss.cumulant(t) };
         let by_loss = whole.map_or(f64::INFINITY, |(value, error)| (value.hi + error) / t);
         by_loss.min(line.unwrap_or(f64::INFINITY))

@@ -11,8 +11,8 @@ use counterpoint::quantity::{Count, Epsilon, Mu, Order};
 use counterpoint_numerics::{Dd, STEP};
 
 /// The range of orders that are searched: t from 2^-40 to 2^29.
-pub(super) const LEAST: f64 = 9.094_947_017_729_282e-13;
-pub(super) const MOST: f64 = 536_870_912.0;
+pub(super) const LEAST_T: f64 = 9.094_947_017_729_282e-13;
+pub(super) const MOST_T: f64 = 536_870_912.0;
 
 /// The bound on the tail of the loss.
 #[derive(Clone, Copy)]
@@ -35,14 +35,14 @@ pub(super) fn spendable(
     order: Order,
     tail: Tail,
 ) -> Option<Amount> {
-    let lower = unspent(epsilon, delta, order.get() - 1.0, tail)?;
+    let lower = lower_bound(epsilon, delta, order.get() - 1.0, tail)?;
     let budget = Amount::from_dd(lower)?.floor(GRID_PLACES);
     (!budget.is_zero()).then_some(budget)
 }
 
 /// A lower bound on `epsilon + ln(delta)/t`, and for privacy `+ ln(1+t)/t + ln(1 + 1/t)`.
-fn unspent(epsilon: &Amount, delta: &Amount, t: f64, tail: Tail) -> Option<Dd> {
-    if delta.is_zero() || !(LEAST..=MOST).contains(&t) {
+fn lower_bound(epsilon: &Amount, delta: &Amount, t: f64, tail: Tail) -> Option<Dd> {
+    if delta.is_zero() || !(LEAST_T..=MOST_T).contains(&t) {
         return None;
     }
     let epsilon = epsilon.to_dd(false);
@@ -68,7 +68,7 @@ pub(super) fn estimate(epsilon: f64, ln_delta: f64, t: f64, tail: Tail) -> f64 {
 /// order bounds rho; the best order is found by search.
 pub(super) fn rho(epsilon: &Amount, delta: &Amount) -> Option<Amount> {
     let order = best_order(epsilon, delta, Tail::Privacy, |t| 1.0 + t)?;
-    let lower = unspent(epsilon, delta, order.get() - 1.0, Tail::Privacy)?;
+    let lower = lower_bound(epsilon, delta, order.get() - 1.0, Tail::Privacy)?;
     let rho = lower / order.get() * Dd::sum(1.0, -8.0 * STEP);
     let rho = Amount::from_dd(rho)?.floor(GRID_PLACES);
     (!rho.is_zero()).then_some(rho)
@@ -89,16 +89,16 @@ pub(super) fn best_order(
         let (room, cost) = (estimate(epsilon, ln_delta, t, tail), cost(t));
         if room > 0.0 && cost.is_finite() { -room / cost } else { f64::INFINITY }
     };
-    let t = least(misfit)?;
+    let t = minimizer(misfit)?;
     Order::new(1.0 + t).ok()
 }
 
-/// A t at which a function is nearly minimal: a scan, then steps that halve.
-pub(super) fn least(value: impl Fn(f64) -> f64) -> Option<f64> {
+/// A t at which a function is nearly minimal, found by a scan and then by steps that halve.
+pub(super) fn minimizer(value: impl Fn(f64) -> f64) -> Option<f64> {
     const STRIDE: f64 = 0.5;
-    let at = |x: f64| (value(x.exp().clamp(LEAST, MOST)), x);
+    let at = |x: f64| (value(x.exp().clamp(LEAST_T, MOST_T)), x);
     let better = |a: (f64, f64), b: (f64, f64)| if b.0 < a.0 { b } else { a };
-    let scan = (0..=96).map(|i| at(LEAST.ln() + STRIDE * f64::from(i)));
+    let scan = (0..=96).map(|i| at(LEAST_T.ln() + STRIDE * f64::from(i)));
     let mut best = scan.fold((f64::INFINITY, 0.0), better);
     if !best.0.is_finite() {
         return None;
@@ -109,14 +109,14 @@ pub(super) fn least(value: impl Fn(f64) -> f64) -> Option<f64> {
         best = better(better(best, at(x - step)), at(x + step));
         step *= 0.5;
     }
-    // Few digits, because an order is stored and shown to people.
-    let found = best.1.exp().clamp(LEAST, MOST);
+    // The order is stored and shown to people, so it has few digits.
+    let found = best.1.exp().clamp(LEAST_T, MOST_T);
     let short = format!("{:.5e}", found).parse().unwrap_or(found);
     Some(if value(short).is_finite() { short } else { found })
 }
 
-/// Nearly the largest mu whose Gaussian pair is (epsilon, delta)-indistinguishable. The result of the bisection is the
-/// double that was certified.
+/// Nearly the largest mu whose Gaussian pair is (epsilon, delta)-indistinguishable. The bisection ends at a double that
+/// was certified, and the result is rounded down.
 pub(super) fn mu(epsilon: &Amount, delta: &Amount) -> Option<Amount> {
     let target = Epsilon::new(epsilon.lower()).ok()?;
     let fits = |mu: f64| {
@@ -137,7 +137,7 @@ pub(super) fn mu(epsilon: &Amount, delta: &Amount) -> Option<Amount> {
         }
         if fits(middle) { low = middle } else { high = middle }
     }
-    // Twenty-four digits of it.
+    // Rounded down to 24 decimal places, mu still fits.
     let mu = Amount::from_f64(low)?.floor(GRID_PLACES);
     (!mu.is_zero()).then_some(mu)
 }

@@ -1,16 +1,16 @@
 //! Decides whether declared slots cover the queries that are run in them.
 //!
 //! A slot with a pair covers a mechanism if every pair of neighbours of the mechanism is a randomized function of the
-//! slot's pair, that is, if the slot's profile is nowhere below. A slot with a Rényi curve alone covers mechanisms that
-//! are shown to be within the curve. A slot for an exponential mechanism stands for a pair *and* a curve below the
-//! pair's, and covers its own kind. A query counts as covered only if one of the rules here shows it; all others are
-//! refused.
+//! slot's pair, that is, if the slot's profile is nowhere below the mechanism's. A slot with a Rényi curve alone covers
+//! mechanisms that are shown to be within the curve. A slot for an exponential mechanism stands for a pair *and* a
+//! curve below the pair's, and covers exponential mechanisms alone. A query counts as covered only if one of the rules
+//! here proves it; all other queries are refused.
 
 use crate::amount::Amount;
 use crate::charge;
 use crate::curves;
 use crate::error::FilterError;
-use crate::profile::{self, Work};
+use crate::profile::{self, StepBudget};
 use crate::query::{Description, Query};
 use crate::roc;
 use crate::terms::{Currency, Terms};
@@ -30,10 +30,10 @@ pub enum Basis {
     Guarantee,
     /// The query's concentrated privacy or Rényi divergences are within the slot's, at every order that the slot names.
     Divergences,
-    /// The slot's finite pair can be turned into the query's, by exact comparison of all outcomes.
+    /// The query's finite pair is a function of the slot's, by exact comparison of all outcomes.
     Outcomes,
-    /// Every pure mechanism with the query's epsilon is a function of the slot's symmetric pair, which is as far apart
-    /// in total variation.
+    /// Every pure mechanism with the query's epsilon is a function of the slot's symmetric pair, because the slot's
+    /// total variation is at least that of randomized response.
     TotalVariation,
     /// The query's profile is within the slots' at each of their losses, hence everywhere.
     Profile,
@@ -43,7 +43,7 @@ pub enum Basis {
     OneByOne,
 }
 
-/// Slots that could not be shown to cover what was to be run in them.
+/// The error for slots that are not shown to cover the queries that were to run in them.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
     "{opened} is not shown to be covered by {slots}; legal: the same with no less noise, or a guarantee within the slot's"
@@ -90,15 +90,18 @@ pub fn covers(slots: &[Query], opened: &[Query], terms: Terms) -> Result<Basis, 
     for query in slots.iter().chain(opened) {
         charge::losses(query, terms)?;
     }
-    let work = Work::default();
-    let shown = match (slots, opened) {
-        ([slot], [one]) if slot.count() >= one.count() => single(slot, one, terms, &work),
+    let step_budget = StepBudget::default();
+    let basis = match (slots, opened) {
+        ([slot], [one]) if slot.count() >= one.count() => {
+            basis_for_one(slot, one, terms, &step_budget)
+        }
         _ => None,
     };
-    let shown = shown.or_else(|| several(slots, opened, terms, &work));
-    shown.ok_or_else(|| NotCoveredError { slots: names(slots), opened: names(opened) }.into())
+    let basis = basis.or_else(|| basis_for_lists(slots, opened, terms, &step_budget));
+    basis.ok_or_else(|| NotCoveredError { slots: names(slots), opened: names(opened) }.into())
 }
 
+/// The queries of a list in words, at most five of them.
 fn names(list: &[Query]) -> String {
     const SHOWN: usize = 5;
     let about = |query: &Query| match query.part() {
@@ -115,8 +118,13 @@ fn names(list: &[Query]) -> String {
 }
 
 /// The rule by which one slot covers one query, ignoring counts.
-fn single(slot: &Query, opened: &Query, terms: Terms, work: &Work) -> Option<Basis> {
-    work.take(1)?;
+fn basis_for_one(
+    slot: &Query,
+    opened: &Query,
+    terms: Terms,
+    step_budget: &StepBudget,
+) -> Option<Basis> {
+    step_budget.take(1)?;
     if slot.part().is_some() && slot.part() != opened.part() {
         return None;
     }
@@ -128,8 +136,10 @@ fn single(slot: &Query, opened: &Query, terms: Terms, work: &Work) -> Option<Bas
         (Basis::Guarantee, &|| guarantee_is_within(slot, opened, alone)),
         (Basis::Divergences, &|| curves::cover(&above, &below, alone)),
         (Basis::Outcomes, &|| outcomes_are_within(slot, opened)),
-        (Basis::TotalVariation, &|| is_as_far_apart(slot, opened, terms, work)),
-        (Basis::Profile, &|| profile::dominates(&above, &below, terms, work).unwrap_or(false)),
+        (Basis::TotalVariation, &|| is_as_far_apart(slot, opened, terms, step_budget)),
+        (Basis::Profile, &|| {
+            profile::dominates(&above, &below, terms, step_budget).unwrap_or(false)
+        }),
     ];
     rules.iter().find(|(_, holds)| holds()).map(|(basis, _)| *basis)
 }
@@ -168,14 +178,14 @@ fn is_less_of_the_same(slot: &Query, opened: &Query) -> bool {
                 rate(opened.release()) <= rate(&slot)
                     && (has_more_noise(&slot.mechanism, &opened.release().mechanism)
                         || slot.rate.is_some()
-                            && is_less_than(&slot.mechanism, &opened.release().mechanism))
+                            && guarantee_implies(&slot.mechanism, &opened.release().mechanism))
             })
         }
     }
 }
 
-/// True if a guarantee on a sample implies another on the same sample.
-fn is_less_than(slot: &Mechanism, opened: &Mechanism) -> bool {
+/// True if the query's guarantee implies the slot's. Both are guarantees on the same sample.
+fn guarantee_implies(slot: &Mechanism, opened: &Mechanism) -> bool {
     match (slot, opened) {
         (Mechanism::ApproxDp(slot), Mechanism::ApproxDp(less)) => {
             less.epsilon <= slot.epsilon && less.delta <= slot.delta
@@ -230,13 +240,15 @@ fn slot_guarantee(slot: &Query) -> Option<(&Amount, &Amount)> {
 /// Remark A.1). The slot is rounded down and the query up.
 fn guarantee_is_within(slot: &Query, opened: &Query, terms: Terms) -> bool {
     let Some((epsilon, delta)) = slot_guarantee(slot) else { return false };
-    let Ok(label) = charge::charge_once(opened, Currency::Sums, terms) else { return false };
-    if label.main <= *epsilon && label.delta <= *delta {
+    let Ok(guarantee) = charge::charge_once(opened, Currency::Sums, terms) else { return false };
+    if guarantee.main <= *epsilon && guarantee.delta <= *delta {
         return true;
     }
-    let from = Guarantee::new(label.main.upper(), label.delta.upper());
+    let from = Guarantee::new(guarantee.main.upper(), guarantee.delta.upper());
     let to = Guarantee::new(epsilon.lower(), delta.lower());
-    from.is_ok_and(|from| to.is_ok_and(|to| label.delta <= *delta && convert::implies(from, to)))
+    from.is_ok_and(|from| {
+        to.is_ok_and(|to| guarantee.delta <= *delta && convert::implies(from, to))
+    })
 }
 
 /// True if the slot's finite pair dominates the query's. A query on a sample reveals no more than its pair; a slot on a
@@ -254,19 +266,24 @@ fn outcomes_are_within(slot: &Query, opened: &Query) -> bool {
 /// True if the slot's pair is at least as far apart as the query's epsilon allows. Randomized response's trade-off
 /// curve is two lines that meet where both errors are 1/(1 + e^e). A symmetric slot's curve is convex; at its point of
 /// equal errors, which total variation determines, it is no higher, so it is below both lines.
-fn is_as_far_apart(slot: &Query, opened: &Query, terms: Terms, work: &Work) -> bool {
-    let Ok(label) = charge::charge_once(opened, Currency::Sums, terms) else { return false };
-    if !label.delta.is_zero() {
+fn is_as_far_apart(slot: &Query, opened: &Query, terms: Terms, step_budget: &StepBudget) -> bool {
+    let Ok(guarantee) = charge::charge_once(opened, Currency::Sums, terms) else { return false };
+    if !guarantee.delta.is_zero() {
         return false;
     }
-    let Ok(pure) = Guarantee::pure(label.main.upper()) else { return false };
+    let Ok(pure) = Guarantee::pure(guarantee.main.upper()) else { return false };
     let asked = convert::total_variation(pure).upper;
-    profile::total_variation(slot, terms, work).is_some_and(|least| asked <= least)
+    profile::total_variation(slot, terms, step_budget).is_some_and(|least| asked <= least)
 }
 
 /// The rule by which lists of slots cover lists of queries. Equal entries are removed first; it is enough that the
 /// remaining slots cover the remaining queries. Slots that a rule cannot use are ignored.
-fn several(slots: &[Query], opened: &[Query], terms: Terms, work: &Work) -> Option<Basis> {
+fn basis_for_lists(
+    slots: &[Query],
+    opened: &[Query],
+    terms: Terms,
+    step_budget: &StepBudget,
+) -> Option<Basis> {
     let part = slots.first().and_then(Query::part);
     if slots.iter().chain(opened).any(|query| query.part() != part) {
         return None;
@@ -275,15 +292,19 @@ fn several(slots: &[Query], opened: &[Query], terms: Terms, work: &Work) -> Opti
         list.iter().map(|query| (query.clone().times(Count::ONE), query.count().get())).collect()
     };
     let (mut above, mut below) = (counted(slots), counted(opened));
-    assign(&mut above, &mut below, is_same);
+    remove_covered(&mut above, &mut below, is_same);
     let (mut free, mut open) = (above.clone(), below.clone());
-    assign(&mut free, &mut open, |slot, query| single(slot, query, terms, work).is_some());
+    remove_covered(&mut free, &mut open, |slot, query| {
+        basis_for_one(slot, query, terms, step_budget).is_some()
+    });
     let alone = Terms { group: GroupSize::ONE, ..terms };
     let rules: [(Basis, &dyn Fn() -> bool); 4] = [
         (Basis::OneByOne, &|| open.is_empty()),
         (Basis::Gaussians, &|| squares_are_within(&above, &below)),
         (Basis::Divergences, &|| curves::cover(&above, &below, alone)),
-        (Basis::Profile, &|| profile::dominates(&above, &below, terms, work).unwrap_or(false)),
+        (Basis::Profile, &|| {
+            profile::dominates(&above, &below, terms, step_budget).unwrap_or(false)
+        }),
     ];
     rules.iter().find(|(_, holds)| holds()).map(|(basis, _)| *basis)
 }
@@ -307,8 +328,8 @@ fn squares_are_within(slots: &[(Query, u64)], opened: &[(Query, u64)]) -> bool {
     asked.is_some_and(|asked| asked <= most)
 }
 
-/// Removes pairs of a slot and a query that it covers, in order.
-fn assign(
+/// Matches slots, in order, with queries that they cover, and removes both from the lists.
+fn remove_covered(
     above: &mut Vec<(Query, u64)>,
     below: &mut Vec<(Query, u64)>,
     holds: impl Fn(&Query, &Query) -> bool,

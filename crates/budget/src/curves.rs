@@ -20,7 +20,7 @@ enum CurveSum {
     Table(Vec<(Order, Amount)>),
 }
 
-/// True if slots that are curves together cover queries: divergences at one order add up.
+/// True if slots that are all curves cover the queries together. Divergences at one order add up.
 pub(super) fn cover(slots: &[(Query, u64)], opened: &[(Query, u64)], terms: Terms) -> bool {
     let Some((slot_curve, leak)) = sum_of_curves(slots) else { return false };
     let within = |most: &Amount, charge: &dyn Fn(&Query) -> Option<Charge>| {

@@ -49,15 +49,15 @@ pub enum FilterError {
         /// The mechanisms that may be charged instead, in words.
         legal: &'static str,
     },
-    /// No theorem covers it when interactive mechanisms are interleaved.
+    /// No theorem covers the query if interactive mechanisms interleave.
     #[error(
-        "zcdp has delta {delta} in a concurrent account, where no theorem covers it; legal: delta 0, or a sequential account"
+        "zcdp has delta {delta}, and no theorem covers such a query in a concurrent account; legal: delta 0, or a sequential account"
     )]
     NotConcurrent {
         /// The query's delta.
         delta: Amount,
     },
-    /// An account about one part of the data, asked about another or about all of it.
+    /// The account is about one part of the data, and the query about another part or about all of the data.
     #[error(
         "the account is about part {account:?} of the data and the query about {}; legal: partition {account:?}",
         .asked.as_ref().map_or_else(|| "all of it".to_owned(), |part| format!("part {part:?}"))
@@ -76,7 +76,7 @@ pub enum FilterError {
         /// The whole delta.
         delta: Amount,
     },
-    /// A budget that no query fits in.
+    /// The promise leaves a budget of zero for queries.
     #[error(
         "epsilon {epsilon} at delta {delta} leaves no budget at {at}; legal: a larger epsilon or delta{hint}"
     )]
@@ -90,7 +90,7 @@ pub enum FilterError {
         /// Further advice, or an empty text.
         hint: &'static str,
     },
-    /// The Rényi divergence cannot be had at this order.
+    /// The query has no known Rényi divergence at this order.
     #[error(
         "{what} has no known Rényi divergence of order {order}; legal: an order that its curve lists"
     )]
@@ -103,7 +103,7 @@ pub enum FilterError {
     /// The expected queries cost nothing, so no order can be chosen.
     #[error("the expected queries cost nothing; legal: at least one query with a positive cost")]
     NothingExpected,
-    /// An odometer whose levels are not legal.
+    /// A number that describes an odometer's levels is not legal.
     #[error("{what} is {value}; legal: {legal}")]
     Levels {
         /// The name of the number.

@@ -5,7 +5,8 @@
 //! query can undo. The rule "the optimal composition of the accepted queries is still within the budget" is unsound.
 //!
 //! An account that promises (epsilon, delta) by a curve also admits queries that keep the plain sum of pure epsilons
-//! within that epsilon. (Combining these two rules is sound, which is an exception: theory 8.4.)
+//! within that epsilon. (In general it is unsound to admit what either of two rules admits; theory 8.4 proves that
+//! it is sound for these two.)
 
 use crate::amount::{Amount, MOST_PLACES};
 use crate::charge;
@@ -170,7 +171,7 @@ impl Filter {
         Ok(Self { currency: Currency::Zcdp, terms, promise, capacity })
     }
 
-    /// A filter whose budget is a concentrated privacy.
+    /// A filter whose budget is a rho of concentrated privacy, and a delta.
     ///
     /// # Errors
     /// [`FilterError::Range`] naming the amount that is not legal.
@@ -200,7 +201,7 @@ impl Filter {
         Ok(Self { capacity, promise: Promise::ApproxDp { epsilon, delta }, ..budget })
     }
 
-    /// A filter whose budget is a Gaussian privacy.
+    /// A filter whose budget is a mu of Gaussian privacy.
     ///
     /// # Errors
     /// [`FilterError::Range`] if mu is not legal.
@@ -234,8 +235,8 @@ impl Filter {
         Ok(once.times(query.count().get()))
     }
 
-    /// The charge for opening an account under this one: the whole promise of the new account, which must have the same
-    /// adjacency and group.
+    /// The charge for opening an account under this one: the charge of the new account's whole promise. The new account
+    /// must have the same adjacency and group.
     ///
     /// # Errors
     /// [`FilterError`] if this kind of account cannot charge it, or no theorem covers it.
@@ -244,8 +245,8 @@ impl Filter {
         charge::charge_once(&promise.query()?, self.currency, alone)
     }
 
-    /// Adds a charge to the totals if they stay within the capacity. The capacity bounds the account's own totals, or
-    /// the sum of epsilons if all queries are pure and this account has that rule.
+    /// Adds a charge to the totals, if the new totals are within the capacity. They are if the main total and the delta
+    /// are, or if all queries are pure and the sum of their epsilons is within the capacity's sum of pure epsilons.
     ///
     /// # Errors
     /// [`CapacityError`] naming the total that would be exceeded.
@@ -280,8 +281,8 @@ impl Filter {
         self.terms
     }
 
-    /// The guarantee of the account from the day it is opened, whatever is asked. It does not depend on the charges so
-    /// far.
+    /// The guarantee of the account from the day it is opened, whatever queries follow. It does not depend on the
+    /// charges so far.
     #[must_use]
     pub fn promise(&self) -> &Promise {
         &self.promise

@@ -60,15 +60,15 @@ pub(super) fn choose(
     terms: Terms,
 ) -> Result<(Order, Amount), FilterError> {
     let expected = ExpectedQueries::new(expected, terms)?;
-    let small_ones = expected.list.is_empty();
-    let needed = || if small_ones { delta.half() } else { expected.leaks() };
+    let nothing_expected = expected.list.is_empty();
+    let needed = || if nothing_expected { delta.half() } else { expected.leaks() };
     let leaks = leaks.unwrap_or_else(needed);
     let rest = rest(delta, &leaks)?;
-    if !small_ones && expected.cost(1.0) <= 0.0 {
+    if !nothing_expected && expected.cost(1.0) <= 0.0 {
         return Err(FilterError::NothingExpected);
     }
     // The divergence of many small queries is nearly proportional to the order.
-    let cost = |t: f64| if small_ones { 1.0 + t } else { expected.cost(t) };
+    let cost = |t: f64| if nothing_expected { 1.0 + t } else { expected.cost(t) };
     let order = convert::best_order(epsilon, &rest, Tail::Privacy, cost);
     let order = order.ok_or_else(|| FilterError::NoBudget {
         epsilon: epsilon.clone(),
@@ -94,7 +94,7 @@ pub(super) fn least_epsilon(
     }
     let ln_delta = rest.to_wide(false).ln_estimate();
     let least = |t: f64| expected.cost(t) - convert::estimate(0.0, ln_delta, t, Tail::Privacy);
-    let t = convert::least(least).ok_or(FilterError::NothingExpected)?;
+    let t = convert::minimizer(least).ok_or(FilterError::NothingExpected)?;
     let order = Order::new(1.0 + t)?;
     let total = expected.charge(order)?;
     let mut epsilon = Amount::from_f64(least(t).max(1e-9)).unwrap_or_default().ceil(GRID_PLACES);

@@ -65,7 +65,7 @@ pub struct PlanAccount {
     slots: Vec<Slot>,
 }
 
-/// Reasons why a plan refuses to open a slot.
+/// Reasons why a plan account refuses to open a slot.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
@@ -217,7 +217,7 @@ impl PlanAccount {
     /// openings cover the new slots. The guarantee remains that of the first declaration.
     ///
     /// # Errors
-    /// [`OpenError`], also if covering is undecided; the account is then unchanged.
+    /// [`OpenError`], also if no rule decides whether the openings cover the new slots; the account is then unchanged.
     pub fn recut(&mut self, unused: &[(usize, u64)], into: Vec<Query>) -> Result<Basis, OpenError> {
         let mut given = Vec::new();
         for (place, &(slot, asked)) in unused.iter().enumerate() {

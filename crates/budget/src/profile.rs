@@ -28,15 +28,15 @@ const MOST_STEPS: u64 = 30_000;
 
 /// The steps that are left for one comparison. Steps are counted and not timed, so a comparison has the same result on
 /// every machine, and again when a history is verified.
-pub(super) struct Work(Cell<u64>);
+pub(super) struct StepBudget(Cell<u64>);
 
-impl Default for Work {
+impl Default for StepBudget {
     fn default() -> Self {
         Self(Cell::new(MOST_STEPS))
     }
 }
 
-impl Work {
+impl StepBudget {
     /// Takes steps; `None` if fewer are left.
     pub(super) fn take(&self, steps: u64) -> Option<()> {
         let left = self.0.get().checked_sub(steps);
@@ -63,15 +63,15 @@ impl Work {
 type QueryCounts = [(Query, u64)];
 
 /// True if the slots, as finitely many losses, dominate the opened queries; `None` if that is undecided. Slots that are
-/// not pairs are left out, because they have no profile that is surely reached; so are slots with infinitely many
-/// losses.
+/// not pairs are left out, because no mechanism is known to attain their profile. Slots with infinitely many losses are
+/// left out, too.
 pub(super) fn dominates(
     slots: &QueryCounts,
     opened: &QueryCounts,
     terms: Terms,
-    work: &Work,
+    step_budget: &StepBudget,
 ) -> Option<bool> {
-    let is_finite = |(slot, _): &&(Query, u64)| stands_for(slot, terms, ReleaseLoss::is_finite);
+    let is_finite = |(slot, _): &&(Query, u64)| both_losses(slot, terms, ReleaseLoss::is_finite);
     let slots: Vec<_> = slots.iter().filter(is_finite).cloned().collect();
     if is_beyond(&slots, opened, terms) {
         return Some(false);
@@ -96,7 +96,7 @@ pub(super) fn dominates(
         let rounded = 4.0 * UNIT * corners.first()?.hi.abs();
         let known = usize::from(top_is_within);
         for &corner in corners.iter().skip(known) {
-            if !is_within(above, below, (corner, rounded), work)? {
+            if !is_within(above, below, (corner, rounded), step_budget)? {
                 return Some(false);
             }
         }
@@ -105,18 +105,18 @@ pub(super) fn dominates(
 }
 
 /// A lower bound on the total variation distance of a symmetric pair, which is delta at epsilon zero.
-pub(super) fn total_variation(slot: &Query, terms: Terms, work: &Work) -> Option<f64> {
-    // A range stands for all mechanisms within it, and its Rényi curve is lower than its pair's.
-    stands_for(slot, terms, ReleaseLoss::is_of_one_pair).then_some(())?;
+pub(super) fn total_variation(slot: &Query, terms: Terms, step_budget: &StepBudget) -> Option<f64> {
+    // A range of losses stands for all mechanisms within it, whose Rényi curve is lower than that of the range's pair.
+    both_losses(slot, terms, ReleaseLoss::is_of_one_pair).then_some(())?;
     let plan = plan(&[(slot.clone(), 1)], terms, Query::lower_release)?;
     let whole = plan.has_one_loss().then(|| plan.directed_loss(Direction::Remove))??;
     let zero = Epsilon::new(0.0).ok()?;
-    work.take(1)?;
+    step_budget.take(1)?;
     whole.delta(zero, &Options::default()).ok().map(|answer| answer.bracket.lower)
 }
 
-/// True if the loss of a description meets a condition in each direction.
-fn stands_for(query: &Query, terms: Terms, holds: impl Fn(&ReleaseLoss) -> bool) -> bool {
+/// True if a query's losses meet a condition in both directions.
+fn both_losses(query: &Query, terms: Terms, holds: impl Fn(&ReleaseLoss) -> bool) -> bool {
     charge::losses(query, terms).is_ok_and(|both| both.iter().all(holds))
 }
 
@@ -138,7 +138,7 @@ fn is_within(
     above: DirectedLoss<'_>,
     below: DirectedLoss<'_>,
     (corner, rounded): (Dd, f64),
-    work: &Work,
+    step_budget: &StepBudget,
 ) -> Option<bool> {
     let error = Dd::from(rounded + 4096.0 * STEP * (1.0 + corner.hi.abs()));
     let (left, right) = ((corner - error).lower(), (corner + error).upper());
@@ -149,8 +149,8 @@ fn is_within(
     // A few digits decide most comparisons.
     for digits in [1e-3, 1e-6, 1e-9] {
         let tolerance = Tolerance::new(digits).ok()?;
-        let most = work.delta(above, legal(right.max(1e-100))?, tolerance)?;
-        let asked = work.delta(below, legal(left)?, tolerance)?;
+        let most = step_budget.delta(above, legal(right.max(1e-100))?, tolerance)?;
+        let asked = step_budget.delta(below, legal(left)?, tolerance)?;
         if asked.upper <= most.lower {
             return Some(true);
         }
@@ -168,27 +168,27 @@ fn top_is_within(slots: &QueryCounts, opened: &QueryCounts, terms: Terms) -> boo
         matches!(slot.description(), Description::ApproxDp { .. }) && terms.group.get() == 1
     };
     slots.iter().all(stated)
-        && labels(slots, terms)
-            .zip(labels(opened, terms))
+        && whole_guarantee(slots, terms)
+            .zip(whole_guarantee(opened, terms))
             .is_some_and(|((most, least), (sum, kept))| sum <= most && kept >= least)
 }
 
-/// True if the largest loss is above that of slots without a leak. Then no profile has to be computed.
+/// True if the slots have no leak and the queries have a larger largest loss. Then no profile has to be computed.
 fn is_beyond(slots: &QueryCounts, opened: &QueryCounts, terms: Terms) -> bool {
-    labels(slots, terms)
-        .zip(labels(opened, terms))
+    whole_guarantee(slots, terms)
+        .zip(whole_guarantee(opened, terms))
         .is_some_and(|((most, least), (sum, _))| sum > most && least == Amount::from(1))
 }
 
-/// The sum of the largest losses, and the probability that no query leaks.
-fn labels(list: &QueryCounts, terms: Terms) -> Option<(Amount, Amount)> {
+/// The guarantee of all queries together: the sum of the largest losses, and the probability that no query leaks.
+fn whole_guarantee(list: &QueryCounts, terms: Terms) -> Option<(Amount, Amount)> {
     let (mut sum, mut kept, mut leaks) = (Amount::ZERO, Amount::from(1), 0_u64);
     for (query, count) in list {
-        let label = charge::charge_once(query, Currency::Sums, terms).ok()?;
-        sum = &sum + &label.main.times(*count);
-        let keep = Amount::from(1).checked_sub(&label.delta)?;
-        leaks = leaks.saturating_add(if label.delta.is_zero() { 0 } else { *count });
-        for _ in 0..if label.delta.is_zero() { 0 } else { (*count).min(65) } {
+        let guarantee = charge::charge_once(query, Currency::Sums, terms).ok()?;
+        sum = &sum + &guarantee.main.times(*count);
+        let keep = Amount::from(1).checked_sub(&guarantee.delta)?;
+        leaks = leaks.saturating_add(if guarantee.delta.is_zero() { 0 } else { *count });
+        for _ in 0..if guarantee.delta.is_zero() { 0 } else { (*count).min(65) } {
             kept = &kept * &keep;
         }
     }

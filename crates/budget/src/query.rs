@@ -71,7 +71,7 @@ pub enum Description {
         /// The bound on the divergence, in both directions.
         tau: Amount,
     },
-    /// Any other mechanism, or any mechanism on a Poisson sample; its numbers are exactly the doubles given.
+    /// Any other mechanism, or any mechanism on a Poisson sample. Its numbers are exactly the given doubles.
     Other(Mechanism),
 }
 
@@ -169,13 +169,13 @@ impl Query {
         &self.rounded
     }
 
-    /// The release with count one, about all data.
+    /// The release in doubles, with count one and about all data.
     pub(super) fn once(&self) -> Release {
         Release { count: Count::ONE, part: None, ..self.rounded.clone() }
     }
 
-    /// A release in doubles, with count one, that costs at most as much: a slot surely covers it. `None` where rounding
-    /// leaves the legal range.
+    /// A release in doubles, with count one, that costs at most as much as the query. If the query is a slot, a query
+    /// that this release covers is covered by the slot. `None` if a rounded number is not legal.
     pub(super) fn lower_release(&self) -> Option<Release> {
         let mechanism = self.description.rounded(Side::Below).ok()?;
         Some(Release { mechanism, ..self.once() })

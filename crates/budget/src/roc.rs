@@ -1,4 +1,4 @@
-//! Exact domination of finite pairs.
+//! Exact domination of finite pairs, by their ROC curves: detection over false alarms.
 //!
 //! The best test of P against Q with false-alarm rate x detects P with probability g(x). g is the concave chain through
 //! the running sums of (q, p), with outcomes sorted by decreasing p/q. One pair dominates another iff its g is nowhere

@@ -111,8 +111,7 @@ pub enum Promise {
 }
 
 impl Promise {
-    /// The promise as one query: it is the charge of this account to the account above it, and the query that must fit
-    /// in a slot.
+    /// The promise as one query. The account above is charged for this query, or a slot must cover it.
     ///
     /// # Errors
     /// [`FilterError::Range`] if an amount is not legal. No constructor makes such a promise.

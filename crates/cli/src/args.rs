@@ -20,7 +20,7 @@ use crate::ledger::LedgerArgs;
 #[cfg(feature = "serve")]
 use crate::{release::ReleaseArgs, serve::ServeArgs, token::TokenArgs};
 
-/// Certified privacy costs of many releases together
+/// Compute, plan and keep the total privacy cost of many releases, with certified bounds
 #[derive(Debug, clap::Parser)]
 #[command(name = "counterpoint", version)]
 pub(crate) struct Cli {
@@ -36,12 +36,12 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Find the least noise, the largest epsilon or the largest number of releases within a budget
     Calibrate(CalibrateArgs),
-    /// Plan a study: choose mechanisms that reach requested errors, or the best errors within a budget
+    /// Plan a study: choose mechanisms that reach the requested errors, or that have the smallest errors within a budget
     Plan(PlanArgs),
     /// Release a study: compute its statistics from the rows, charge a ledger, add noise and publish
     #[cfg(feature = "serve")]
     Release(ReleaseArgs),
-    /// Write a draft of a study file for a data file
+    /// Print a draft of a study file for a data file
     #[command(arg_required_else_help = false)]
     Study(StudyArgs),
     /// Serve the planner page, and a curator if one is configured
@@ -50,13 +50,13 @@ pub(crate) enum Command {
     /// Create, list and revoke tokens for the users of a curator
     #[cfg(feature = "serve")]
     Token(TokenArgs),
-    /// Compute the error rates that an attacker's test of a plan can reach
+    /// Compute the error rates of an attacker who tests whether a person's data were used
     Region(RegionArgs),
     /// Compute a lower bound on epsilon from the results of attacks, and test a claimed plan
     Audit(AuditArgs),
     /// Convert a guarantee: to another epsilon or delta, or a total variation distance
     Convert(ConvertArgs),
-    /// Compare the noise that published rules require, and show where they fail
+    /// Compare the noise that published rules require, and show which rules fail
     Noise(NoiseArgs),
     /// Simulate mechanisms by randomized responses: check the maps of the proofs exactly and draw samples
     Simulate(SimulateArgs),
@@ -81,11 +81,11 @@ pub(crate) struct ComposeArgs {
     #[arg(value_name = "PLAN")]
     pub(crate) plan: String,
 
-    /// Compute epsilon at this delta, instead of the plan's question
+    /// Compute epsilon at this delta, instead of the delta or epsilon in the plan
     #[arg(long, value_name = "D", value_parser = written_delta, allow_hyphen_values = true)]
     pub(crate) delta: Option<WrittenNumber<Delta>>,
 
-    /// Compute delta at this epsilon, instead of the plan's question
+    /// Compute delta at this epsilon, instead of the delta or epsilon in the plan
     #[arg(long, value_name = "E", value_parser = written_epsilon, allow_hyphen_values = true)]
     #[arg(conflicts_with = "delta")]
     pub(crate) epsilon: Option<WrittenNumber<Epsilon>>,
@@ -133,7 +133,7 @@ pub(crate) struct CompareArgs {
     #[arg(conflicts_with = "plan")]
     pub(crate) count: Option<Count>,
 
-    /// Compute epsilon at this delta, instead of the plan's question
+    /// Compute epsilon at this delta, instead of the delta or epsilon in the plan
     #[arg(long, value_name = "D", value_parser = written_delta, allow_hyphen_values = true)]
     pub(crate) delta: Option<WrittenNumber<Delta>>,
 
@@ -141,7 +141,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "ETA", value_parser = eta, allow_hyphen_values = true)]
     pub(crate) eta: Option<Eta>,
 
-    /// Also list the (epsilon, delta) pairs that equal guarantees satisfy together
+    /// For equal guarantees: also list the (epsilon, delta) pairs that all releases together satisfy
     #[arg(long)]
     pub(crate) pairs: bool,
 
@@ -203,16 +203,16 @@ pub(crate) struct NoiseArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CalibrateArgs {
-    /// Plan file in TOML or JSON; - for standard input. It may leave out the unknown
+    /// Plan file in TOML or JSON; - for standard input. The plan may leave out the parameter to find
     #[arg(value_name = "PLAN")]
     pub(crate) plan: String,
 
-    /// The unknown: the least sigma or scale, or the largest epsilon or count
+    /// The parameter to find: the least sigma or scale, or the largest epsilon or count
     #[arg(long = "for", value_name = "WHAT", value_parser = unknown_values())]
     pub(crate) unknown: Unknown,
 
-    /// Vary only the releases of this name [default: the releases that leave out the unknown, or else all]. Varying
-    /// releases keep their ratios; where the noise is left out, it is proportional to the sensitivity
+    /// Vary only the releases of this name [default: the releases that leave out the parameter, or else all]. Varying
+    /// releases keep their ratios; releases without noise get noise in proportion to their sensitivity
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub(crate) release: Option<String>,
 
@@ -247,11 +247,11 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "PLAN")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Draw the plan's cost and those by other theorems to this SVG file
+    /// Draw the plan's cost and the costs by other theorems to this SVG file
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
 
-    /// Prove how close a weighted sum of errors is to the smallest possible; may take minutes
+    /// Prove how close the weighted sum of errors is to the smallest possible sum; may take minutes
     #[arg(long)]
     pub(crate) prove: bool,
 }
@@ -304,12 +304,12 @@ pub(crate) struct RegionArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct AuditArgs {
-    /// False alarms and trials without the person's data; once for each attack
+    /// The numbers of false alarms and of trials without the person's data; once for each attack
     #[arg(long, value_name = "A/N", value_parser = tally, allow_hyphen_values = true)]
     #[arg(required = true)]
     pub(crate) false_alarms: Vec<Tally>,
 
-    /// Misses and trials with the person's data; once for each attack, in the same order
+    /// The numbers of misses and of trials with the person's data; once for each attack, in the same order
     #[arg(long, value_name = "B/M", value_parser = tally, allow_hyphen_values = true)]
     #[arg(required = true)]
     pub(crate) misses: Vec<Tally>,
@@ -323,7 +323,7 @@ pub(crate) struct AuditArgs {
     #[arg(default_value = "0.95")]
     pub(crate) confidence: Confidence,
 
-    /// Plan that is claimed to describe the attacked mechanism; - for standard input
+    /// Test the claim that this plan describes the attacked mechanism; - for standard input
     #[arg(long, value_name = "PLAN")]
     pub(crate) claim: Option<String>,
 

@@ -52,7 +52,7 @@ fn test_claim(path: &str, found: &Audit, progress: &Progress) -> Result<(Refutat
     let plan = input::plan(path, None)?;
     let (prepared, warnings) = (plan.prepare()?, plan.warnings());
     drop(plan);
-    let callback = |fraction| progress.at(fraction);
+    let callback = |fraction| progress.report(fraction);
     let options = Options { watch: Watch::new(&callback), ..Options::default() };
     Ok((found.refutes(&prepared, &options)?, warnings))
 }

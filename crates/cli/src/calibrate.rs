@@ -25,7 +25,7 @@ fn outcome(args: &CalibrateArgs, progress: &Progress) -> Result<Outcome> {
     let releases: Vec<Release> = plan.single_releases()?;
     let (adjacency, group) = (plan.adjacency, plan.group);
     let search = Search { releases: &releases, varying: &varying, unknown, adjacency, group };
-    let callback = |fraction| progress.at(fraction);
+    let callback = |fraction| progress.report(fraction);
     let options = Options { watch: Watch::new(&callback), ..Options::default() };
     match calibrate(&search, epsilon, delta, &options) {
         Ok(calibration) => {
@@ -94,7 +94,7 @@ fn varying(args: &CalibrateArgs, plan: &Plan) -> Result<Vec<usize>> {
     };
     let varying: Vec<usize> = plan.releases.iter().enumerate().filter_map(named).collect();
     if varying.is_empty() {
-        bail!("no release is named {name:?}; legal: the name of one in the plan");
+        bail!("no release is named {name:?}; legal: the name of a release in the plan");
     }
     Ok(varying)
 }

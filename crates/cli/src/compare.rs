@@ -19,8 +19,8 @@ use crate::progress::Progress;
 
 pub(crate) fn run(args: &CompareArgs, progress: &Progress) -> Result<Outcome> {
     let composed = match &args.plan {
-        Some(path) => planned(path, args, progress).with_context(|| input::input_name(path)),
-        None => described(args, progress),
+        Some(path) => compare_plan(path, args, progress).with_context(|| input::input_name(path)),
+        None => compare_guarantees(args, progress),
     }?;
     if args.json {
         Ok(Outcome::json(composed.compare_json()?))
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &CompareArgs, progress: &Progress) -> Result<Outcome> {
     }
 }
 
-fn planned(path: &str, args: &CompareArgs, progress: &Progress) -> Result<PlanAnswer> {
+fn compare_plan(path: &str, args: &CompareArgs, progress: &Progress) -> Result<PlanAnswer> {
     if let Some(bits) = args.bits {
         let plan = input::exact_numbers_plan(path)?;
         let delta = delta(args, plan.question)?;
@@ -49,7 +49,7 @@ fn planned(path: &str, args: &CompareArgs, progress: &Progress) -> Result<PlanAn
 }
 
 /// The releases described on the command line.
-fn described(args: &CompareArgs, progress: &Progress) -> Result<PlanAnswer> {
+fn compare_guarantees(args: &CompareArgs, progress: &Progress) -> Result<PlanAnswer> {
     let (Some(epsilon), Some(count)) = (&args.epsilon, args.count) else {
         bail!(
             "neither a plan nor a guarantee is given; legal: PLAN, or --epsilon, --count and --delta"
@@ -84,7 +84,7 @@ fn compose_precisely(
     (asked, bits): (Option<Ratio>, Bits),
     progress: &Progress,
 ) -> Result<PlanAnswer> {
-    let callback = |fraction| progress.at(fraction);
+    let callback = |fraction| progress.report(fraction);
     let theorems = [&Theorem::FORMULAS[..], &[Theorem::KovSimplified]].concat();
     let asked = (asked.context(NOT_AN_AMOUNT)?, bits);
     let question = Question::EpsilonAt(delta);
@@ -98,7 +98,7 @@ fn compose_doubles(
     args: &CompareArgs,
     progress: &Progress,
 ) -> Result<PlanAnswer> {
-    let callback = |fraction| progress.at(fraction);
+    let callback = |fraction| progress.report(fraction);
     let options = Options { watch: Watch::new(&callback), ..Options::default() };
     let mut composed = compose::compose(plan, Question::EpsilonAt(delta), &options)?;
     let simplified = Theorem::KovSimplified;

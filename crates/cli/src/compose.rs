@@ -24,7 +24,7 @@ pub(crate) fn run(args: &ComposeArgs, progress: &Progress) -> Result<Outcome> {
 }
 
 fn outcome(args: &ComposeArgs, bits: Option<Bits>, progress: &Progress) -> Result<Outcome> {
-    let callback = |fraction| progress.at(fraction);
+    let callback = |fraction| progress.report(fraction);
     let watch = Watch::new(&callback);
     if args.losses {
         return losses(args, watch);
@@ -40,7 +40,7 @@ fn outcome(args: &ComposeArgs, bits: Option<Bits>, progress: &Progress) -> Resul
     }
 }
 
-/// Describes the privacy loss; needs no question.
+/// Describes the privacy loss. Needs no question.
 fn losses(args: &ComposeArgs, watch: Watch<'_>) -> Result<Outcome> {
     let plan = input::plan(&args.plan, None)?;
     let (warnings, prepared) = (plan.warnings(), plan.prepare()?);
@@ -69,7 +69,9 @@ fn compose_exactly(args: &ComposeArgs, bits: Bits, watch: Watch<'_>) -> Result<P
     let plan = input::exact_numbers_plan(&args.plan)?;
     let question = question(args, plan.question)?;
     let prepared = plan.prepare()?;
-    let Some(precise) = plan.precise_plan()? else { return Err(refused(args, &prepared)) };
+    let Some(precise) = plan.precise_plan()? else {
+        return Err(precise_route_error(args, &prepared));
+    };
     let asked = match (&args.delta, &args.epsilon) {
         (Some(given), _) => given.exact.clone(),
         (None, Some(given)) => given.exact.clone(),
@@ -107,7 +109,7 @@ pub(crate) fn compose_precisely(
 fn bits(args: &ComposeArgs) -> Result<Option<Bits>> {
     match (args.bits, args.route) {
         (Some(_), Some(route)) if route != Route::Precise => {
-            bail!("--bits is given with --route {route}; legal: --route precise, or none")
+            bail!("--bits is given with --route {route}; legal: --route precise, or no --route")
         }
         (Some(bits), _) => Ok(Some(bits)),
         (None, Some(Route::Precise)) => Ok(Some(Bits::new(PRECISE_BITS)?)),
@@ -116,7 +118,7 @@ fn bits(args: &ComposeArgs) -> Result<Option<Bits>> {
 }
 
 /// The error for a plan that the precise route cannot compose; it names the option that was used.
-fn refused(args: &ComposeArgs, plan: &Plan) -> anyhow::Error {
+fn precise_route_error(args: &ComposeArgs, plan: &Plan) -> anyhow::Error {
     let options = Options { route: Some(Route::Precise), ..Options::default() };
     let forced = Epsilon::new(0.0).map(|epsilon| plan.delta(epsilon, &options));
     match forced {

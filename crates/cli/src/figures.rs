@@ -32,11 +32,13 @@ fn figures(args: &FiguresArgs, progress: &Progress) -> Result<String> {
     };
     let given = Parameters::new(args.epsilon, args.delta, args.releases);
     if given != Parameters::default() && args.only.is_empty() {
-        bail!("--epsilon, --delta or --releases is given without --only; legal: with --only NAME");
+        bail!(
+            "--epsilon, --delta or --releases is given without --only; legal: these options together with --only NAME"
+        );
     }
     let wanted: Vec<&FigureSpec> = FigureSpec::ALL.iter().filter(is_wanted).collect();
     for (done, recipe) in wanted.iter().enumerate() {
-        progress.at(done as f64 / wanted.len() as f64);
+        progress.report(done as f64 / wanted.len() as f64);
         let mut figure = recipe.make(&given).context(recipe.name)?;
         figure.plain = args.plain;
         figures.push((recipe.name, figure));

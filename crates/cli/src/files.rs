@@ -16,14 +16,14 @@ pub(crate) fn write_plan(path: &Path, plan: &Plan) -> Result<String> {
     Ok(format!("the plan was written to {}", path.display()))
 }
 
-/// Writes a file atomically: readers see the old content or the new one, even if the program is stopped. Writes a draft
-/// first and renames it.
+/// Writes a file atomically: readers see the old content or the new content, even if the program is stopped. First
+/// writes a temporary file, and then renames it.
 pub(crate) fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
     let draft = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
     let written = write(&draft, content).and_then(|()| fs::rename(&draft, path));
     if written.is_err() {
-        // The error of the draft matters more than that of its removal.
+        // An error of writing matters more than an error of removing the temporary file.
         let _ = fs::remove_file(&draft);
     }
     written

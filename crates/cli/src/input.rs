@@ -11,7 +11,7 @@ use counterpoint_wire::{Blank, Format, Plan};
 /// Enough for a plan of 10^7 releases with short names.
 const MAX_BYTES: u64 = 1 << 32;
 
-const LEGAL: &str = "a TOML or JSON file, or - for standard input";
+const LEGAL: &str = "a file that can be read, or - for standard input";
 
 /// Reads a plan, which may leave out the `blank` and name files in its folder; `-` is standard input.
 pub(crate) fn plan(path: &str, blank: Option<Blank<'_>>) -> Result<Plan> {

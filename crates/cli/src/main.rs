@@ -10,10 +10,11 @@ mod compose;
 mod convert;
 mod figures;
 mod files;
+mod illegal_value;
 mod input;
 #[cfg(feature = "ledger")]
 mod ledger;
-mod illegal_value;
+mod noise;
 mod output;
 mod plan;
 mod progress;
@@ -22,7 +23,6 @@ mod region;
 mod release;
 #[cfg(feature = "serve")]
 mod releaser;
-mod noise;
 #[cfg(feature = "serve")]
 mod serve;
 mod simulate;
@@ -43,8 +43,8 @@ use crate::progress::Progress;
 
 fn main() -> ExitCode {
     // A panic is a bug; it is reported in one line, without a backtrace.
-    std::panic::set_hook(Box::new(|info| output::complain(&format!("this is a bug: {info}"))));
-    catch_unwind(program).unwrap_or_else(|_| output::failure())
+    std::panic::set_hook(Box::new(|info| output::write_error(&format!("this is a bug: {info}"))));
+    catch_unwind(program).unwrap_or_else(|_| output::failure_status())
 }
 
 fn program() -> ExitCode {

@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::error::ErrorKind as Usage;
 
 /// The exit status of an error.
-pub(crate) fn failure() -> ExitCode {
+pub(crate) fn failure_status() -> ExitCode {
     ExitCode::from(2)
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn finish(outcome: Result<Outcome>) -> ExitCode {
         Ok(outcome) => outcome,
         Err(error) => return fail(&format!("{error:#}")),
     };
-    outcome.remarks.iter().for_each(|remark| say(remark));
+    outcome.remarks.iter().for_each(|remark| write_line(remark));
     let printed = print(&outcome.answer);
     if outcome.is_no && printed == ExitCode::SUCCESS { ExitCode::from(1) } else { printed }
 }
@@ -102,7 +102,7 @@ fn usage_line(text: &str) -> String {
     line.replace(" Usage: ", "; usage: ").replace(" tip: ", "; tip: ")
 }
 
-/// Prints a line before the work is done.
+/// Prints a line at once, before the command has finished.
 #[cfg(feature = "serve")]
 pub(crate) fn announce(line: &str) -> Result<()> {
     let mut out = io::stdout().lock();
@@ -121,17 +121,17 @@ fn print(text: &str) -> ExitCode {
 }
 
 fn fail(message: &str) -> ExitCode {
-    complain(message);
-    failure()
+    write_error(message);
+    failure_status()
 }
 
 /// Writes one line about an error.
-pub(crate) fn complain(message: &str) {
-    say(&format!("error: {message}"));
+pub(crate) fn write_error(message: &str) {
+    write_line(&format!("error: {message}"));
 }
 
 /// Writes one line to standard error; control characters are escaped.
-fn say(message: &str) {
+fn write_line(message: &str) {
     let line = message.chars().fold(String::new(), |mut line, c| {
         if c.is_control() {
             line.extend(c.escape_default())
@@ -140,6 +140,6 @@ fn say(message: &str) {
         }
         line
     });
-    // If standard error fails, there is nowhere to report it.
+    // An error of standard error cannot be reported anywhere.
     let _ = writeln!(io::stderr(), "{line}");
 }

@@ -22,7 +22,7 @@ fn outcome(args: &PlanArgs, progress: &Progress) -> Result<Outcome> {
     let bytes = input::bytes(&args.study)?;
     let name = (args.study != "-").then(|| Path::new(&args.study));
     let study = read_study(&bytes, Format::detect(name, &bytes))?;
-    let callback = |fraction| progress.at(fraction);
+    let callback = |fraction| progress.report(fraction);
     let options = Options { watch: Watch::new(&callback), ..Options::default() };
     let planned = match plan(&study, &options) {
         Ok(mut planned) => {

@@ -29,8 +29,8 @@ impl Progress {
         Self { done, drawer }
     }
 
-    /// Sets the fraction of work done.
-    pub(crate) fn at(&self, fraction: f64) -> Control {
+    /// Reports the fraction of the work that is done.
+    pub(crate) fn report(&self, fraction: f64) -> Control {
         self.done.store((fraction * STEPS) as u64, Ordering::Relaxed);
         Control::Continue
     }

@@ -17,7 +17,8 @@ use crate::progress::Progress;
 pub(crate) fn run(args: &RegionArgs, progress: &Progress) -> Result<Outcome> {
     let mut regions = Regions { plans: Vec::new(), warnings: Vec::new() };
     for path in &args.plans {
-        let (region, warnings) = one(path, progress).with_context(|| input::input_name(path))?;
+        let (region, warnings) =
+            plan_region(path, progress).with_context(|| input::input_name(path))?;
         regions.plans.push(region);
         regions.warnings.extend(warnings);
     }
@@ -35,11 +36,11 @@ pub(crate) fn run(args: &RegionArgs, progress: &Progress) -> Result<Outcome> {
     Ok(Outcome::text(counterpoint_report::region(&regions), regions.warnings))
 }
 
-fn one(path: &str, progress: &Progress) -> Result<(PlanRegion, Vec<String>)> {
+fn plan_region(path: &str, progress: &Progress) -> Result<(PlanRegion, Vec<String>)> {
     let plan = input::plan(path, None)?;
     let (prepared, warnings) = (plan.prepare()?, plan.warnings());
     drop(plan);
-    let callback = |fraction| progress.at(fraction);
+    let callback = |fraction| progress.report(fraction);
     let options = Options { watch: Watch::new(&callback), ..Options::default() };
     let rates: Vec<Rate> = FALSE_ALARMS.into_iter().filter_map(|x| Rate::new(x).ok()).collect();
     let region = prepared.region(&rates, &options)?;

@@ -24,7 +24,7 @@ use crate::progress::Progress;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReleaseArgs {
-    /// Study file in TOML or JSON
+    /// Study file in TOML or JSON; - for standard input
     #[arg(value_name = "STUDY")]
     pub(crate) study: String,
 
@@ -44,7 +44,8 @@ pub(crate) struct ReleaseArgs {
     #[arg(long, conflicts_with_all = ["changed", "ledger"])]
     pub(crate) dry_run: bool,
 
-    /// Release although the rows differ from those of earlier releases: people who are in both are charged twice
+    /// Release the rows although they differ from those of earlier releases: people who are in both versions are charged
+    /// twice
     #[arg(long)]
     pub(crate) changed: bool,
 
@@ -53,7 +54,7 @@ pub(crate) struct ReleaseArgs {
     pub(crate) out: PathBuf,
 }
 
-/// The file with the numbers and their place in the ledger.
+/// The file with the released numbers and the place of their charge in the ledger.
 const JSON: &str = "release.json";
 /// The free space, in bytes, that a release requires.
 const FREE_BYTES: usize = 4_000_000;
@@ -67,7 +68,9 @@ pub(crate) fn run(args: &ReleaseArgs, progress: &Progress) -> Result<Outcome> {
     let plan = match &args.plan {
         Some(file) => read_plan(file).with_context(|| file.display().to_string())?,
         None => {
-            match planned(&study, &|fraction| progress.at(fraction)).with_context(input_name)? {
+            match plan_study(&study, &|fraction| progress.report(fraction))
+                .with_context(input_name)?
+            {
                 Ok(plan) => plan,
                 Err(no) => {
                     return Ok(Outcome::definite_no(format!("{}: {no}", input_name()), None));
@@ -94,8 +97,8 @@ pub(crate) fn run(args: &ReleaseArgs, progress: &Progress) -> Result<Outcome> {
     }
 }
 
-/// Plans a study; the inner error says that the budget is too small.
-pub(crate) fn planned(
+/// Plans a study. The inner error says that the budget is too small.
+pub(crate) fn plan_study(
     study: &StudyFile,
     watch: &dyn Fn(f64) -> Control,
 ) -> Result<Result<ExactPlan, PlanningError>> {
@@ -186,7 +189,7 @@ impl StudyJob<'_> {
         Ledger::open_with(ledger, &options).map(drop).with_context(|| {
             let json = self.args.out.join(JSON);
             format!(
-                "the ledger does not contain the charge of {}: it is another ledger, or an older copy; legal: the ledger that was charged, or another --out",
+                "{} was published, and its charge is not in the ledger: this is another ledger, or an older copy; legal: the ledger that was charged, or another --out",
                 json.display()
             )
         })
@@ -201,7 +204,7 @@ impl StudyJob<'_> {
 fn check_free_space(folder: &Path) -> Result<()> {
     let draft = folder.join(format!(".room.{}.part", std::process::id()));
     let written = files::write_whole(&draft, &vec![0; FREE_BYTES]);
-    // The file is removed in any case.
+    // The file is removed, even if it is incomplete.
     let _ = fs::remove_file(&draft);
     let folder = folder.display();
     written.with_context(|| format!("{folder} has no room for 4 MB; nothing was charged"))

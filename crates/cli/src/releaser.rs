@@ -12,7 +12,7 @@ use counterpoint_server::{ReleaseOutput, ReleaseSource, Releaser};
 use counterpoint_studies::read_study_file;
 use counterpoint_wire::{DataFormat, Format, Header};
 
-use crate::release::{ReleaseArgs, make_folder, planned, publish, write_files};
+use crate::release::{ReleaseArgs, make_folder, plan_study, publish, write_files};
 
 /// A data file that the page may release.
 pub(crate) struct DataFileReleaser {
@@ -42,7 +42,7 @@ impl DataFileReleaser {
         watch: &dyn Fn(f64) -> Control,
     ) -> Result<ReleaseOutput> {
         let study = read_study_file(study, Format::Json)?;
-        let plan = planned(&study, watch)??;
+        let plan = plan_study(&study, watch)??;
         // The study's own source is ignored.
         let args = ReleaseArgs {
             study: String::new(),

@@ -121,7 +121,10 @@ fn table_text(table: &TableReport) -> String {
             format!("{} about {} s", pace.question, seconds(pace.seconds(rows)))
         };
         let times: Vec<String> = table.times.iter().map(of).collect();
-        text += &format!("  {rows} rows, made up by the engine: {}\n", times.join(", "));
+        text += &format!(
+            "  estimated times for {rows} rows, from made-up rows: {}\n",
+            times.join(", ")
+        );
     }
     for warning in &table.warnings {
         text += &format!("  note: {warning}\n");
@@ -132,7 +135,7 @@ fn table_text(table: &TableReport) -> String {
     text
 }
 
-/// An estimate has at most two significant digits.
+/// Formats an estimated time, with two decimals.
 fn seconds(seconds: f64) -> String {
     if seconds < 0.01 { "0.01".to_owned() } else { format!("{seconds:.2}") }
 }

@@ -7,7 +7,7 @@ use crate::args::SimulateArgs;
 use crate::input;
 use crate::output::Outcome;
 
-/// Prints maps, checks and samples; a refuted claim is a definite no.
+/// Prints maps, checks and samples. A refuted claim is a definite no.
 pub(crate) fn run(args: &SimulateArgs) -> Result<Outcome> {
     let mut simulation =
         input::simulation(&args.file).with_context(|| input::input_name(&args.file))?;

@@ -8,11 +8,11 @@ use crate::output::Outcome;
 
 pub(crate) fn run(args: &StudyArgs) -> Result<Outcome> {
     match &args.command {
-        StudyCommand::New(args) => begin(args),
+        StudyCommand::New(args) => draft(args),
     }
 }
 
-fn begin(args: &StudyNewArgs) -> Result<Outcome> {
+fn draft(args: &StudyNewArgs) -> Result<Outcome> {
     let study = draft_study_of_files(&args.data, args.codebook.as_deref())?;
     Ok(Outcome::text(study.text, study.warnings))
 }

@@ -26,9 +26,9 @@ pub(crate) enum TokenCommand {
         /// Role: owner, analyst or auditor
         #[arg(value_parser = role)]
         role: Role,
-        /// Name of its holder
+        /// Name of the person who gets the token
         name: String,
-        /// Account that an analyst may ask; may be given several times
+        /// For an analyst: account that may pay for the analyst's questions; may be given several times
         #[arg(long = "account", value_name = "ACCOUNT")]
         accounts: Vec<String>,
     },

@@ -1,7 +1,8 @@
 //! Certified composition for differential privacy.
 //!
-//! A data set's owner answers many questions about it privately. Every answer reveals a little, and the privacy losses
-//! add up. This crate computes their composition, as a [`Bracket`] that contains the exact value, rounding included:
+//! The owner of a data set answers many questions about the data privately. Every answer reveals a little, and the
+//! privacy losses add up. This crate computes the cost of their composition, as a [`Bracket`] that contains the exact
+//! value, rounding included:
 //!
 //! ```
 //! use counterpoint::quantity::NoiseScale;

@@ -203,11 +203,11 @@ fn a_route_is_taken_on_the_parts_where_it_applies() {
     assert!(forced(&nowhere, question, Route::Equal).is_err());
 }
 
-/// The routes that the free choice may take were measured by `bench/ways`: those that take at most twice the best one,
+/// The routes that the free choice may take were measured by `bench/methods`: those that take at most twice the best one,
 /// and 2 ms.
 #[test]
 fn the_free_choice_is_about_as_quick_as_any_route() {
-    let table = include_str!("common/ways.tsv");
+    let table = include_str!("common/methods.tsv");
     let lines: Vec<&str> = table.lines().collect();
     let (mut seen, every) = (0, if is_full() { 1 } else { 5 });
     for line in lines.iter().step_by(every) {

@@ -62,7 +62,7 @@ impl RandomizedResponse {
 }
 
 /// Leaky randomized response: one bit, leaked with probability delta and randomized otherwise (Murtagh and Vadhan,
-/// Definition 3.1). It dominates all (epsilon, delta) mechanisms.
+/// Definition 3.1). It dominates every (epsilon, delta)-private mechanism.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeakyResponse {
     guarantee: Guarantee,

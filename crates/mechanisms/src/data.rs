@@ -1,4 +1,4 @@
-//! Data with their neighbouring relation, which the custodian declares once.
+//! Data with their neighbouring relation, which the owner declares once.
 
 use crate::error::Error;
 use counterpoint::{Adjacency, Relation};
@@ -43,14 +43,14 @@ pub enum Person<'a> {
 }
 
 impl Data {
-    /// One column of numbers. **The custodian vouches** that nobody has more records among them than the relation
-    /// allows, and that everybody has exactly one where the relation replaces one record by one.
+    /// One column of numbers. **The owner vouches** that nobody has more of these records than the relation allows, and
+    /// that everybody has exactly one where the relation replaces one record by one.
     #[must_use]
     pub fn new(relation: Relation, values: impl Into<Arc<[f64]>>) -> Self {
         Self { relation, part: None, columns: vec![values.into()] }
     }
 
-    /// Several columns, each of which has a number for each record. **The custodian vouches** for the same facts about
+    /// Several columns, each of which has a number for each record. **The owner vouches** for the same facts about
     /// records as in [`Data::new`].
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Data {
     }
 
     /// Declares that the data are one part of the data set: queries are charged as releases about that part. **The
-    /// custodian vouches** that nobody with records here has records in another part.
+    /// owner vouches** that nobody with records here has records in another part.
     ///
     /// # Errors
     /// [`Error::Part`] if the relation replaces people. The replacement may be in another part, so that neighbours
@@ -88,12 +88,12 @@ impl Data {
         self.part.as_ref()
     }
 
-    /// Columns of a table that names the person of each row. If a person has more rows than the relation allows, only
-    /// that many are used: those with the smallest HMACs under the key of the person, the row, and the row's index
-    /// among equal rows. The choice depends on that person's own rows only, not on their order, and is the same for all
-    /// columns.
+    /// The columns of a table that names the person of each row. If a person has more rows than the relation allows,
+    /// only the allowed number is used: those with the smallest HMACs under the key of the person, the row, and the
+    /// row's index among equal rows. The choice depends on that person's own rows only, not on their order, and is the
+    /// same for all columns.
     ///
-    /// The custodian keeps the key secret: a person who knows it could influence which of their rows are used. Privacy
+    /// The owner keeps the key secret: a person who knows the key could influence which of their rows are used. Privacy
     /// does not rest on the key.
     ///
     /// ```

@@ -64,9 +64,9 @@ pub enum Error {
         data: usize,
     },
     /// A query whose sensitivity is larger than declared.
-    #[error("the query's sensitivity is {asked} grid units; legal here: at most {declared}")]
+    #[error("the query's sensitivity is {asked} grid steps; legal here: at most {declared}")]
     Sensitivity {
-        /// The query's sensitivity, in units of the session's grid.
+        /// The query's sensitivity, in steps of the session's grid.
         asked: u64,
         /// The sensitivity that the session's noise covers.
         declared: u64,
@@ -83,7 +83,7 @@ pub enum Error {
     /// A state that this declaration cannot have reached.
     #[error("the state does not belong to this session: {problem}")]
     State {
-        /// The difference.
+        /// The reason why the state does not belong to the session.
         problem: &'static str,
     },
     /// The session has given all its answers.

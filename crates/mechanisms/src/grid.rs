@@ -19,7 +19,7 @@ pub struct Grid {
     exponent: i32,
 }
 
-/// The largest absolute value in units: sums of 2^63 such values fit in an `i128`.
+/// The largest absolute value in steps: sums of 2^63 such values fit in an `i128`.
 const MOST_UNITS: f64 = (1_u64 << 62) as f64;
 
 impl Grid {

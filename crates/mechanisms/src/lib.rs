@@ -1,8 +1,9 @@
 //! Private mechanisms that run.
 //!
-//! The data custodian declares the neighbouring relation once, as part of the [`Data`]. The analyst writes a
-//! [`NoisyQuery`]: a [`Query`] with the noise that its answer gets. Both together give a [`Measurement`], which has
-//! three results: the answer, its accuracy, and its cost as releases that `counterpoint` composes:
+//! The owner of the data declares the neighbouring relation once, as part of the [`Data`]. The analyst writes a
+//! [`NoisyQuery`]: a [`Query`] with the noise that its answer gets. The relation and the noisy query give a
+//! [`Measurement`], which has three results: the answer, its accuracy, and its cost as releases that `counterpoint`
+//! composes:
 //!
 //! ```
 //! use counterpoint::{Adjacency, Delta, Options, Plan, Relation};
@@ -38,12 +39,13 @@
 //! # Assumptions
 //!
 //! Each draw takes fresh randomness from the operating system's generator; if the generator fails, the release fails. A
-//! forked process draws noise of its own. A virtual machine that is *restored from a snapshot* may draw the same noise
+//! forked process draws its own noise. A virtual machine that is *restored from a snapshot* may draw the same noise
 //! twice if its operating system is not told about the restoration: reseed the machine, or do not restore it.
 //!
-//! Samplers use a number of random words and of steps that does not depend on the result, and the exponential mechanism
-//! uses the same number for all scores. `SECURITY.md` says what this promises and what it does not. [`Noise::predraw`]
-//! draws noise before there is a query, so that the time of an answer reveals nothing about its noise.
+//! The numbers of random words and of steps that a sampler uses do not depend on the result; for the exponential
+//! mechanism they do not depend on the scores either. `SECURITY.md` states what this guarantees and what it does not.
+//! [`Noise::predraw`] draws noise before there is a query, so that the time of an answer reveals nothing about its
+//! noise.
 
 pub mod error;
 pub mod grid;

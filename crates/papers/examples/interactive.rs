@@ -1,11 +1,10 @@
-//! Two interactive mechanisms attacked at once: what an adversary gains by interleaving its
-//! queries, and that it is never more than composition allows for.
-//! `cargo run --release -p counterpoint --example interactive`
+//! Two interactive mechanisms that are attacked at once: what an adversary gains by interleaving its queries, and that
+//! the gain is never more than composition allows for.
+//! `cargo run --release -p counterpoint-papers --example interactive`
 //!
-//! Each mechanism first draws, in public, which of two menus it will offer; from a menu one
-//! thing may be ordered: a randomized response, or a small chance of being told everything.
-//! Whoever must finish with one mechanism before turning to the other has to order from the
-//! first without knowing what the second will offer.
+//! Each mechanism first draws, in public, which of two menus it offers. From a menu, the adversary may order one thing:
+//! a randomized response, or a leak with a small probability. An adversary that must finish one mechanism before the
+//! other has to order from the first without knowing the second menu.
 
 use counterpoint_numerics::fractions::{Ratio, nearest};
 use counterpoint_papers::interactive::{
@@ -17,7 +16,7 @@ use std::error::Error;
 fn main() -> Result<(), Box<dyn Error>> {
     let over = System::over();
     let both = [mechanism(&over)?, mechanism(&over)?];
-    // One after the other: the second begins wherever the first is over.
+    // One after the other: the second mechanism begins when the first is over.
     let in_turn = mechanism(&mechanism(&over)?)?;
 
     println!("The least delta of two mechanisms, at e^epsilon = x:\n");
@@ -53,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     show_decomposition(&both[0], &"2".parse()?)
 }
 
-/// A public coin, then a menu.
+/// A mechanism: a public coin, and then one of two menus.
 fn mechanism(then: &System) -> Result<System, Box<dyn Error>> {
     let half: Ratio = "1/2".parse()?;
     let (strong, weak) = (menu("4", "1/20", then)?, menu("5/4", "1/6", then)?);
@@ -64,7 +63,7 @@ fn mechanism(then: &System) -> Result<System, Box<dyn Error>> {
     Ok(System::new(vec![coin])?)
 }
 
-/// A randomized response, or everything with a small probability.
+/// A menu: a randomized response, or a leak with a small probability.
 fn menu(ratio: &str, leak: &str, then: &System) -> Result<System, Box<dyn Error>> {
     let response = Pair::response(&ratio.parse()?, &Ratio::ZERO)?;
     let shame = Pair::response(&Ratio::ONE, &leak.parse()?)?;
@@ -78,8 +77,8 @@ fn dominating(systems: &[System]) -> Result<Pair, Box<dyn Error>> {
     Ok(all)
 }
 
-/// Optimal composition of what each mechanism guarantees (Lyu, Theorem 1): the least over
-/// guarantees at a few ratios.
+/// Optimal composition of the guarantees of each mechanism (Lyu, Theorem 1): the least delta over guarantees at a few
+/// ratios.
 fn optimal(systems: &[System], x: &Ratio) -> Result<Ratio, Box<dyn Error>> {
     let mut least = Ratio::ONE;
     for at in (4..=16).map(|quarters| Ratio::from(quarters) / Ratio::from(4)) {
@@ -92,7 +91,7 @@ fn optimal(systems: &[System], x: &Ratio) -> Result<Ratio, Box<dyn Error>> {
     Ok(least)
 }
 
-/// Follows the best adversary for three queries: first the coins, then its order.
+/// Prints the first three queries of the best adversary: the coins, and then its order.
 fn show_adversary(systems: &[System], x: &Ratio) -> Result<(), Box<dyn Error>> {
     let whole = concurrent(systems)?;
     let attack = whole.attack(x);
@@ -108,7 +107,7 @@ fn show_adversary(systems: &[System], x: &Ratio) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Theorem 3: the mechanism is a leaky randomized response in disguise.
+/// Checks Lyu's Theorem 3: the mechanism is a randomized function of a leaky randomized response.
 fn show_decomposition(system: &System, x: &Ratio) -> Result<(), Box<dyn Error>> {
     let delta = system.delta(x);
     let parts = decompose(system, x, &delta)?;

@@ -1,5 +1,8 @@
-//! Rules for the noise of k queries: KOV Corollaries V.1 and V.2 and Theorem V.3; and for the noise of one query, the
-//! rules that section V mentions: Gaussian noise, and staircases or uniform noise (Geng and Viswanath).
+//! Published rules for the noise that queries need:
+//!
+//! - for k queries, KOV Corollaries V.1 and V.2 and Theorem V.3;
+//! - for one query, the rules that KOV section V mentions: Gaussian noise, and staircases or uniform noise (Geng and
+//!   Viswanath).
 //!
 //! The paper states the rules for every epsilon, but they fail for large ones (V.1 from about epsilon 32 at delta 0.1,
 //! V.3 from about 85). So a rule gives advice only if the composed profile confirms it.
@@ -14,7 +17,7 @@ use counterpoint_numerics::{Dd, STEP, Wide, normal_tail};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Advice {
-    /// The variance of the noise: 8 k D^2 ln(e + eps/delta) / eps^2, rounded up.
+    /// The variance of the noise that the rule prescribes, rounded up.
     pub variance: f64,
     /// The certified delta of this noise at the target epsilon.
     pub delta: f64,
@@ -24,8 +27,8 @@ pub struct Advice {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AdviceError {
-    /// The rule is wrong for these numbers.
-    #[error("the rule's noise gives delta {} at this epsilon, above {}", format_number(*.achieved), format_number(*.target))]
+    /// The rule fails for these numbers.
+    #[error("the rule fails for these numbers: its noise has delta {} at this epsilon; legal: at most {}", format_number(*.achieved), format_number(*.target))]
     NotConfirmed {
         /// An upper bound on the delta of the rule's noise.
         achieved: f64,
@@ -50,7 +53,7 @@ pub fn per_query(epsilon: Epsilon, delta: Delta, count: Count) -> Result<Guarant
     let each_delta = delta.get() / (2.0 * count.get() as f64);
     let guarantee =
         Guarantee::new(each_epsilon, each_delta).map_err(|_| AdviceError::OutOfRange)?;
-    confirmed(composed(guarantee, epsilon, count)?, delta)?;
+    confirm(compose_delta(guarantee, epsilon, count)?, delta)?;
     Ok(guarantee)
 }
 
@@ -67,7 +70,7 @@ pub fn laplace(
     let variance = variance(epsilon, delta, count, sensitivity)?;
     let ratio = (Dd::from(2.0) / Dd::from(variance)).sqrt() * sensitivity.get();
     let each = Guarantee::pure(ratio.hi.next_up()).map_err(|_| AdviceError::OutOfRange)?;
-    let delta = confirmed(composed(each, epsilon, count)?, delta)?;
+    let delta = confirm(compose_delta(each, epsilon, count)?, delta)?;
     Ok(Advice { variance, delta })
 }
 
@@ -87,11 +90,12 @@ pub fn gaussian(
     if !(mu.hi > 1e-300 && mu.hi < 1e300) {
         return Err(AdviceError::OutOfRange);
     }
-    let delta = confirmed(gaussian_delta(mu.hi.next_up(), epsilon.get()), delta)?;
+    let delta = confirm(gaussian_delta(mu.hi.next_up(), epsilon.get()), delta)?;
     Ok(Advice { variance, delta })
 }
 
-/// Laplace noise for one query: scale `D / eps`, variance twice its square; delta is not needed.
+/// Laplace noise for one query: the scale is `D / eps`, and the variance is twice the square of the scale. Delta is not
+/// needed.
 ///
 /// # Errors
 /// [`AdviceError::OutOfRange`] if epsilon is zero or a number is out of range.
@@ -106,7 +110,7 @@ pub fn laplace_once(epsilon: Epsilon, sensitivity: Sensitivity) -> Result<Advice
 }
 
 /// Gaussian noise for one query, as KOV section V-A quotes it: variance `2 D^2 ln(2/delta) / eps^2`. The rule fails for
-/// large epsilon: at delta 0.1 from about 7.1, at 1e-6 from 9.7.
+/// large epsilon: from about 7.1 at delta 0.1, and from 9.7 at delta 1e-6.
 ///
 /// # Errors
 /// [`AdviceError`] unless the Gaussian's own profile confirms the rule.
@@ -128,7 +132,7 @@ pub fn gaussian_once(
     if !(mu.hi > 1e-300 && mu.hi < 1e300) {
         return Err(AdviceError::OutOfRange);
     }
-    let delta = confirmed(gaussian_delta(mu.hi.next_up(), epsilon.get()), delta)?;
+    let delta = confirm(gaussian_delta(mu.hi.next_up(), epsilon.get()), delta)?;
     Ok(Advice { variance, delta })
 }
 
@@ -136,8 +140,8 @@ pub fn gaussian_once(
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Stairs {
-    /// The staircase, which is (epsilon, 0)-private: density a for |x| < gamma D, a e^-epsilon from there to D, and
-    /// e^-epsilon times as much at every further D.
+    /// The staircase, which is (epsilon, 0)-private. The density is a for |x| < gamma D, and a e^-epsilon from gamma D
+    /// to D. On each further interval of length D, the density is e^-epsilon times that of the interval before.
     Staircase {
         /// The place of the step, as a share of D.
         gamma: f64,
@@ -188,8 +192,8 @@ pub fn staircase(epsilon: Epsilon, sensitivity: Sensitivity) -> Result<Stairs, A
     }
 }
 
-/// The noise with less variance at an epsilon and a delta: the staircase or uniform noise. Its order min(1/eps^2,
-/// 1/delta^2) is the least possible (Geng and Viswanath 2013; KOV section V-A).
+/// The staircase or uniform noise, whichever has the smaller variance at an epsilon and a delta. The order of this
+/// variance, min(1/eps^2, 1/delta^2), is the least possible (Geng and Viswanath 2013; KOV section V-A).
 ///
 /// # Errors
 /// [`AdviceError::OutOfRange`] if neither noise exists.
@@ -214,7 +218,7 @@ pub fn staircase_or_uniform(
 /// with mu.
 fn gaussian_delta(mu: f64, epsilon: f64) -> f64 {
     let (middle, shift) = (epsilon / mu, 0.5 * mu);
-    // One more step outward than the two roundings need.
+    // The bounds move outward by one step more than the two roundings need.
     let near = normal_tail((middle - shift) - 4.0 * f64::EPSILON * (middle + shift)).1;
     let far = normal_tail((middle + shift) + 4.0 * f64::EPSILON * (middle + shift)).0;
     let scaled = Wide::exp(Dd::from(epsilon)) * far;
@@ -222,12 +226,12 @@ fn gaussian_delta(mu: f64, epsilon: f64) -> f64 {
     if delta < Wide::ZERO { 0.0 } else { delta.upper(1e-20) }
 }
 
-fn composed(each: Guarantee, epsilon: Epsilon, count: Count) -> Result<f64, AdviceError> {
+fn compose_delta(each: Guarantee, epsilon: Epsilon, count: Count) -> Result<f64, AdviceError> {
     let plan = Plan::new([(each, count)]).map_err(|_| AdviceError::OutOfRange)?;
     Ok(plan.delta(epsilon, &Options::default())?.bracket.upper)
 }
 
-fn confirmed(achieved: f64, target: Delta) -> Result<f64, AdviceError> {
+fn confirm(achieved: f64, target: Delta) -> Result<f64, AdviceError> {
     if achieved <= target.get() {
         Ok(achieved)
     } else {

@@ -1,7 +1,6 @@
-//! Finite interactive systems: the recursion against a list of every deterministic
-//! adversary, Lyu's decomposition against its equation, and concurrent composition against
-//! the optimum. The systems are drawn as trees of whole numbers, and the brute force works
-//! on those.
+//! Finite interactive systems. The recursion is compared with a list of every deterministic adversary, Lyu's
+//! decomposition with its equation, and concurrent composition with the optimum. The systems are drawn as trees of
+//! whole numbers, and the brute force uses these trees.
 
 use crate::common::fractions;
 use crate::common::tree;
@@ -22,7 +21,7 @@ fn the_recursion_is_the_best_of_all_deterministic_adversaries() {
     for _ in 0..cases(1000) {
         let tree = Tree::random(&mut random, 3, 3);
         let system = tree.system();
-        // Ratios below one too: the profile's other half.
+        // Ratios below one are the other half of the profile.
         let (up, down) = random_ratio(&mut random);
         let at = if random.once_in(3) { (down, up) } else { (up, down) };
         let x = ratio(at.0, at.1);
@@ -31,7 +30,7 @@ fn the_recursion_is_the_best_of_all_deterministic_adversaries() {
                 let best = tree.brute_force(3, at);
                 let attack = system.attack(&x);
                 assert_eq!(attack.delta, best);
-                // The adversary that is returned does gain that much.
+                // The returned adversary gains this much.
                 assert_eq!(system.pair(&attack.adversary).unwrap().delta(&x), best);
                 best
             },
@@ -47,7 +46,7 @@ fn one_pair_is_as_bad_as_all_adversaries_at_every_ratio() {
         let tree = Tree::random(&mut random, 3, 3);
         let system = tree.system();
         let pair = system.dominating_pair();
-        // Anywhere, and at the ratios where the profile has its corners.
+        // At any ratios, and at those where the profile has its corners.
         let corners = pair.outcomes().iter().filter(|[_, q]| *q > Ratio::ZERO);
         let mut ratios: Vec<Ratio> = corners.map(|[p, q]| p / q).collect();
         ratios.truncate(8);
@@ -68,7 +67,7 @@ fn any_adversary(random: &mut Random, system: &System) -> Adversary {
     system.adversary(|_, queries| random.below(queries as u64) as usize).unwrap()
 }
 
-/// L (3), for the transcripts of some adversaries, written out.
+/// Checks L (3) for the transcripts of some adversaries, by sums written out here.
 fn assert_decomposed(random: &mut Random, system: &System, x: &Ratio, delta: &Ratio) {
     let parts = decompose(system, x, delta).unwrap();
     assert!(parts.reproduces(system));
@@ -129,7 +128,7 @@ fn every_system_decomposes_at_its_own_delta_and_at_no_smaller_one() {
 fn pure_systems_decompose_without_a_leak() {
     let mut random = Random::new(0x5075_7265);
     for case in 0..cases(400) {
-        // Mixed with its own swap, a system is pure: every ratio is bounded.
+        // A mixture of a system and its swap is pure: every likelihood ratio is bounded.
         let tree = Tree::random(&mut random, 2, 3);
         let pure = if case % 4 == 0 { twin(&tree) } else { blended(&tree) };
         let system = pure.system();
@@ -139,13 +138,13 @@ fn pure_systems_decompose_without_a_leak() {
     }
 }
 
-/// The same under both bits.
+/// A tree with the same probabilities under both bits.
 fn twin(tree: &Tree) -> Tree {
     let same = |([a, _], then): &([u64; 2], Tree)| ([*a, *a], twin(then));
     Tree(tree.0.iter().map(|answers| answers.iter().map(same).collect()).collect())
 }
 
-/// Nearly equal answers: at most nine times as likely under one bit as under the other.
+/// A tree whose answers are at most nine times as likely under one bit as under the other.
 fn blended(tree: &Tree) -> Tree {
     let query = |answers: &Vec<([u64; 2], Tree)>| {
         let count = answers.len() as u64;
@@ -181,7 +180,7 @@ fn interleaved_adversaries_are_the_best_of_all_interleavings() {
     }
 }
 
-/// A guarantee the system has: a ratio and the least delta there, if that is below one.
+/// A guarantee that the system has: a ratio, and the least delta at this ratio if it is below one.
 fn guarantee(random: &mut Random, system: &System) -> Option<Pair> {
     let (up, down) = random_ratio(random);
     let x = ratio(up, down);
@@ -200,7 +199,7 @@ fn concurrent_composition_never_exceeds_the_optimal_composition() {
         let Some(responses) = responses.collect::<Option<Vec<Pair>>>() else { continue };
         let nothing = Pair::response(&Ratio::ONE, &Ratio::ZERO).unwrap();
         let all = responses.iter().fold(nothing, |all, one| all.product(one).unwrap());
-        // Vadhan and Zhang's bound lies between.
+        // Vadhan and Zhang's bound is between the two.
         let pairs = systems.iter().map(System::dominating_pair);
         let dominating = pairs.reduce(|all, one| all.product(&one).unwrap()).unwrap();
         for _ in 0..3 {
@@ -213,7 +212,7 @@ fn concurrent_composition_never_exceeds_the_optimal_composition() {
             tight += usize::from(together == optimal && optimal > Ratio::ZERO);
         }
     }
-    // A bound one per cent lower would have been exceeded.
+    // A bound that is one per cent lower would be exceeded.
     assert!(tight > 0);
 }
 
@@ -286,7 +285,7 @@ fn adversaries_can_be_replayed_step_by_step() {
         let tree = Tree::random(&mut random, 3, 3);
         let system = tree.system();
         let attack = system.attack(&Ratio::ONE);
-        // Walk the tree along the answers of the adversary's own choices.
+        // Follows the tree along the adversary's own choices.
         let (mut node, mut history) = (&tree, Vec::new());
         while let Some(query) = system.next_query(&attack.adversary, &history) {
             let answer = random.below(node.0[query].len() as u64) as usize;
@@ -331,7 +330,7 @@ fn bad_systems_are_named() {
 fn what_would_explode_is_refused() {
     let mut random = Random::new(0x426f_6f6d);
     let mut node = Tree::default();
-    // A chain of 2,000 rounds: long, and no stack is used up.
+    // A chain of 2,000 rounds does not overflow the stack.
     let mut chain = System::over();
     for _ in 0..2000 {
         let coin = |then: System| Answer::new(ratio(1, 2), ratio(1, 2), then);
@@ -359,7 +358,7 @@ fn what_would_explode_is_refused() {
     );
     assert!(concurrent(&[large.clone(), large.clone(), large.clone()]).is_err());
     assert!(concurrent_delta(&[large.clone(), large.clone(), large], &Ratio::ONE).is_err());
-    // Probabilities with nothing in common: their sums would be enormous.
+    // Probabilities without a common factor: their sums would have very long denominators.
     let odd = |n: u64| ratio(1, 1_000_003 + 2 * n) / Ratio::from(4096_u64);
     let mut answers: Vec<Answer> = (0..40_000).map(|n| Answer::last(odd(n), odd(n))).collect();
     answers.push(Answer::last(Ratio::ONE, Ratio::ONE));

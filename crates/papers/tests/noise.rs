@@ -1,4 +1,4 @@
-//! Noise rules against their formulas, and where they fail.
+//! Noise rules, compared with their formulas, and the numbers for which they fail.
 
 use counterpoint::{Count, Delta, Epsilon, Sensitivity};
 use counterpoint_papers::noise::{self, AdviceError, Stairs};
@@ -20,8 +20,8 @@ fn noise_rules_follow_their_formulas() {
     assert_close(noise::gaussian(epsilon, delta, k, s).unwrap().variance, variance, "V.3");
 }
 
-/// The rule for one query, and where it fails: by the profile in 30 digits (mpmath), at delta 0.1 from 7.0872, at
-/// 1e-6 from 9.7328.
+/// The rule for one query. By the profile in 30 digits (mpmath), it fails at delta 0.1 from epsilon 7.0872, and at
+/// delta 1e-6 from 9.7328.
 #[test]
 fn the_gaussian_rule_for_one_query_is_confirmed_or_refused() {
     let (two, delta) = (Sensitivity::new(2.0).unwrap(), Delta::new(1e-5).unwrap());
@@ -44,7 +44,7 @@ fn the_gaussian_rule_for_one_query_is_confirmed_or_refused() {
     }
 }
 
-/// The variance of a staircase, block by block: from its density alone.
+/// The variance of a staircase, summed over its blocks from the density alone.
 fn staircase_variance(epsilon: f64, gamma: f64) -> f64 {
     let b = (-epsilon).exp();
     let a = (1.0 - b) / (2.0 * (gamma + b * (1.0 - gamma)));
@@ -70,7 +70,7 @@ fn staircases_have_the_least_variance_of_their_kind() {
         // Laplace noise of the same epsilon has more.
         assert!(variance < 2.0 / (epsilon * epsilon));
     }
-    // Uniform noise of width 3/delta, where that is less: (3/0.25)^2/12.
+    // Uniform noise of width 3/delta has the smaller variance here: (3/0.25)^2/12.
     let three = Sensitivity::new(3.0).unwrap();
     let at = |e: f64, d: f64| {
         noise::staircase_or_uniform(Epsilon::new(e).unwrap(), Delta::new(d).unwrap(), three)

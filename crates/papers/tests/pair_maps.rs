@@ -1,6 +1,6 @@
-//! Simulation maps: rows are probabilities, the source goes exactly onto the target, and
-//! where no map is found the line that forbids one is truly crossed. Everything is checked
-//! by sums written out here, in fractions.
+//! Simulation maps. The rows of a map are probabilities, and the map carries the source exactly onto the target. If no
+//! map is found, the profiles cross at the reported ratio. Everything is checked by sums written out here, in
+//! fractions.
 
 use crate::common::fractions;
 use crate::common::pairs;
@@ -19,7 +19,7 @@ fn total(list: &[Ratio]) -> Ratio {
     list.iter().fold(Ratio::ZERO, |sum, value| sum + value)
 }
 
-/// What a map makes of a pair: plain sums.
+/// The image of a pair under a map, by plain sums.
 fn image(rows: &[Vec<Ratio>], pair: &Pair) -> Vec<[Ratio; 2]> {
     let sum = |side: usize, column: usize| {
         let terms = pair.outcomes().iter().zip(rows).map(|(mass, row)| &mass[side] * &row[column]);
@@ -45,8 +45,8 @@ fn assert_exact(map: &Map, source: &Pair, target: &Pair) {
     assert!(map.carries(source, target));
 }
 
-/// The crossed line, by the definition of the profile: the best event for the target gains
-/// more than every event of the source.
+/// Checks the reported crossing by the definition of the profile: the best event for the target gains more than every
+/// event of the source.
 fn assert_crossed(error: MapError, source: &Pair, target: &Pair) {
     let MapError::Violated(line) = error else { panic!("{error}") };
     let gain = |event: u32, pair: &Pair| {
@@ -87,7 +87,7 @@ fn pairs_that_do_not_dominate_come_with_a_crossed_line() {
 
 #[test]
 fn a_target_one_percent_too_private_to_reach_is_refused() {
-    // The target's first outcome is moved out by 1 % of its distance to the source's.
+    // The target's first outcome is moved away from the source by 1 % of their distance.
     let two = |p: &str, q: &str| {
         let (p, q): (Ratio, Ratio) = (p.parse().unwrap(), q.parse().unwrap());
         Pair::new(vec![p.clone(), Ratio::ONE - p], vec![q.clone(), Ratio::ONE - q]).unwrap()
@@ -125,14 +125,14 @@ fn leaky_randomized_response_becomes_every_pair_as_private() {
             assert!(from_response(&target, &x, &ratio(99, 100)).is_err());
             continue;
         }
-        // Tight, or with room to spare.
+        // At the least delta of the pair, or above it.
         let spare = if case % 2 == 0 { Ratio::ZERO } else { ratio(1, random.between(2, 9)) };
         let delta = &least + (Ratio::ONE - &least) * spare;
         let source = Pair::response(&x, &delta).unwrap();
         assert_exact(&from_response(&target, &x, &delta).unwrap(), &source, &target);
         assert_exact(&simulate(&source, &target).unwrap(), &source, &target);
         if least > Ratio::ZERO {
-            // One per cent less than the pair needs.
+            // One per cent below the least delta of the pair.
             let less = least * ratio(99, 100);
             let source = Pair::response(&x, &less).unwrap();
             let error = from_response(&target, &x, &less).unwrap_err();
@@ -172,8 +172,8 @@ fn the_laplace_map_mixes_to_laplace_noise() {
     }
 }
 
-/// Laplace noise cut into cells of width 1/4 has rational masses if e^(-epsilon/4) is
-/// rational: Lemma 3.2's map on the cells is then exact, and must be the Laplace map's.
+/// Laplace noise, cut into cells of width 1/4, has rational masses if e^(-epsilon/4) is rational. Then the map of Lemma
+/// 3.2 on the cells is exact, and must agree with the Laplace map.
 #[test]
 fn the_laplace_map_agrees_with_the_exact_one_on_cells() {
     let (t, per_unit, reach) = (ratio(2, 3), 4_i32, 24_i32);

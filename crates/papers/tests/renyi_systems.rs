@@ -1,6 +1,6 @@
-//! Rényi divergences of finite interactive systems: the recursion against a list of every
-//! deterministic adversary and the definition, L Theorem 2 as an equation of fractions, and the
-//! monitor of its proof along every history.
+//! Rényi divergences of finite interactive systems. The recursion is compared with the definition, over a list of every
+//! deterministic adversary. L Theorem 2 is checked as an equation of fractions, and the monitor of its proof along
+//! every history.
 
 use crate::common::fractions::{cases, ratio};
 use crate::common::tree::{Tree, UNIT};
@@ -10,10 +10,10 @@ use counterpoint_numerics::fractions::{Ratio, nearest};
 use counterpoint_papers::interactive::{Answer, Monitor, Step, System, concurrent};
 use counterpoint_testing::Random;
 
-/// What a deterministic adversary sees: its transcripts' probabilities under both bits.
+/// The view of a deterministic adversary: the probabilities of its transcripts under both bits.
 type View = Vec<[Ratio; 2]>;
 
-/// The views of all deterministic adversaries: no maximum is taken on the way.
+/// The views of all deterministic adversaries. No maximum is taken on the way.
 fn views(tree: &Tree) -> Vec<View> {
     if tree.0.is_empty() {
         return vec![vec![[Ratio::ONE, Ratio::ONE]]];
@@ -62,7 +62,7 @@ fn best(tree: &Tree, order: u32) -> Option<Ratio> {
     all.reduce(larger).unwrap()
 }
 
-/// No answer is impossible, so that moments are finite.
+/// A tree without impossible answers, so that moments are finite.
 fn finite(tree: &Tree) -> Tree {
     let query = |answers: &Vec<([u64; 2], Tree)>| {
         let count = answers.len() as u64;
@@ -91,7 +91,7 @@ fn the_largest_moment_is_that_of_the_best_of_all_adversaries() {
             let attack = system.moment_attack(order).unwrap();
             let expected = best(&tree, order);
             assert_eq!(attack.moment, expected);
-            // The adversary that is returned does see that much.
+            // The returned adversary reaches this moment.
             let seen = system.pair(&attack.adversary).unwrap().outcomes().to_vec();
             assert_eq!(moment(&seen, order), expected);
             infinite += usize::from(expected.is_none());
@@ -100,7 +100,7 @@ fn the_largest_moment_is_that_of_the_best_of_all_adversaries() {
     assert!(infinite > 0);
 }
 
-/// ln of a fraction, in doubles: good enough for a comparison to 1e-12.
+/// ln of a fraction, in doubles: accurate enough for a comparison to 1e-12.
 fn ln(value: &Ratio) -> f64 {
     nearest(value).ln()
 }
@@ -112,7 +112,7 @@ fn divergences_of_real_order_enclose_the_best_of_all_adversaries() {
         let drawn = Tree::random(&mut random, 2, 3);
         let tree = if case % 4 == 0 { drawn } else { finite(&drawn) };
         let system = tree.system();
-        // Whole orders against fractions: the bracket is narrow, and around the truth.
+        // Whole orders: the bracket is narrow and contains the exact moment.
         let order = random.between(2, 8) as u32;
         let attack = system.renyi_attack(Order::new(f64::from(order)).unwrap()).unwrap();
         match system.moment_attack(order).unwrap().moment {
@@ -126,7 +126,7 @@ fn divergences_of_real_order_enclose_the_best_of_all_adversaries() {
                 assert!((bracket.upper - truth).abs() <= 1e-12 * truth.max(1.0), "{bracket:?}");
             }
         }
-        // Any order against the definition in doubles, for the worse of both directions.
+        // Any order: compared with the definition in doubles, for the larger divergence of both directions.
         let order = 1.0 + (f64::from(random.between(0, 80) as u32) / 10.0 - 4.0).exp();
         let enclosed = system.divergence(Order::new(order).unwrap()).unwrap();
         let plain = |view: &View, b: usize| -> f64 {
@@ -160,17 +160,16 @@ fn a_system_by_hand() {
     let first =
         vec![Answer::new(ratio(1, 2), ratio(1, 4), after), Answer::last(ratio(1, 2), ratio(3, 4))];
     let system = System::new(vec![first]).unwrap();
-    // After heads: 4/9 * 3 + 1/9 * 3/2 = 3/2 (the other query: 25/24). In all
-    // 1/4 * 4 * 3/2 + 1/4 * 4/3 = 11/6.
+    // After heads: 4/9 * 3 + 1/9 * 3/2 = 3/2 (the other query: 25/24). In total: 1/4 * 4 * 3/2 + 1/4 * 4/3 = 11/6.
     let attack = system.moment_attack(2).unwrap();
     assert_eq!(attack.moment, Some(ratio(11, 6)));
     let heads = [Step { query: 0, answer: 0 }];
     assert_eq!(system.next_query(&attack.adversary, &heads), Some(1));
-    // The other way: after heads 1/9 * 3/2 + 4/9 * 3 = 3/2, and 1/16 * 2 * 3/2 + 9/16 * 2 = 21/16.
+    // The other direction: after heads 1/9 * 3/2 + 4/9 * 3 = 3/2, and 1/16 * 2 * 3/2 + 9/16 * 2 = 21/16.
     assert_eq!(system.swapped().moment_attack(2).unwrap().moment, Some(ratio(21, 16)));
     let both = system.divergence(Order::new(2.0).unwrap()).unwrap();
     assert!((both.upper - (11.0_f64 / 6.0).ln()).abs() < 1e-15 && both.width() < 1e-15);
-    // Impossible under b = 1 alone: infinite, and so it is nowhere but there.
+    // An answer that is impossible under b = 1 alone makes the moment infinite, in this direction only.
     let leak = vec![Answer::last(ratio(1, 9), Ratio::ZERO), Answer::last(ratio(8, 9), Ratio::ONE)];
     let leak = System::new(vec![leak]).unwrap();
     assert_eq!(leak.moment_attack(3).unwrap().moment, None);
@@ -200,11 +199,11 @@ fn interleaving_multiplies_the_moments_and_no_more() {
         let product = parts.reduce(|a, b| a.zip(b).map(|(a, b)| a * b)).unwrap();
         assert_eq!(whole, product);
         if sizes.iter().sum::<usize>() <= 3 {
-            // Every adversary against the trees side by side, one by one.
+            // Every adversary against both trees at once, listed one by one.
             let together = trees.iter().cloned().reduce(|a, b| a.beside(&b)).unwrap();
             assert_eq!(best(&together, order), product);
         }
-        // A sum of divergences one per cent lower is exceeded.
+        // A sum of divergences that is one per cent lower is exceeded.
         if let Some(product) = product.filter(|product| *product > Ratio::ONE) {
             let claimed = 0.99 * ln(&product) / f64::from(order - 1);
             let order = Order::new(f64::from(order)).unwrap();
@@ -216,11 +215,11 @@ fn interleaving_multiplies_the_moments_and_no_more() {
     assert!(above > 10);
 }
 
-/// The sum, over all complete histories of a rule, of weight times what is left; and the check
-/// that it never grows at a query.
+/// Follows every history. Checks that weight times remaining moment never grows at a query, and counts the queries at
+/// which it stays equal.
 fn followed(monitor: &Monitor<'_>, trees: &[&Tree], order: u32, tight: &mut usize) {
     let Some(left) = monitor.remaining() else { return };
-    // What is left is the product of the best adversaries' moments from here on.
+    // The remaining moment is the product of the best adversaries' moments from here on.
     let product = trees.iter().map(|tree| best(tree, order).unwrap());
     assert_eq!(left, product.fold(Ratio::ONE, |a, b| a * b));
     let before = monitor.weight().unwrap() * left;
@@ -236,7 +235,7 @@ fn followed(monitor: &Monitor<'_>, trees: &[&Tree], order: u32, tight: &mut usiz
                 followed(&next, &trees, order, tight);
             }
             assert!(after <= before, "the budget was overdrawn");
-            // With 1 % less than this it would have been.
+            // If both are equal, a remaining moment that is 1 % smaller would have been overdrawn.
             *tight += usize::from(after == before);
         }
     }
@@ -277,7 +276,7 @@ fn what_the_monitor_and_moments_refuse() {
     let text = monitor.follow(0, step).unwrap_err().to_string();
     assert_eq!(text, "queries that can be made now number 0; legal: 1 to 1000000");
     assert_eq!((monitor.remaining(), monitor.weight()), (Some(Ratio::ONE), Some(Ratio::ONE)));
-    // Fractions that would not fit.
+    // Fractions that do not fit into memory.
     let long = |k: u32| Ratio::ONE / Ratio::from(3_u64).pow(k as isize);
     let mut chain = System::over();
     for round in 0..200 {
@@ -291,6 +290,6 @@ fn what_the_monitor_and_moments_refuse() {
     }
     let text = chain.moment_attack(1000).unwrap_err().to_string();
     assert!(text.starts_with("bits of all states' moments number"), "{text}");
-    // The enclosure needs no such room.
+    // The bracket needs little memory.
     assert!(chain.divergence(Order::new(1000.0).unwrap()).unwrap().upper < 1e4);
 }

@@ -1,5 +1,6 @@
-//! Proofs run forwards: composed maps against plain sums over all responses and transcripts, conversations against whole
-//! numbers, draws against fractions by hand and by chi-square with fixed seeds.
+//! The constructions of proofs, run as programs. Composed maps are compared with plain sums over all responses and
+//! transcripts, conversations with whole numbers, and draws with fractions by hand and by chi-square tests with fixed
+//! seeds.
 
 use crate::common::fractions;
 use crate::common::pairs;
@@ -25,8 +26,9 @@ fn coin(p: &str, q: &str) -> Pair {
     Pair::new(vec![p.clone(), Ratio::ONE - p], vec![q.clone(), Ratio::ONE - q]).unwrap()
 }
 
-/// Two coins. The first is randomized response at ratio 3, and its map tells its sides apart. Of the second, at the same
-/// ratio, + becomes heads with (3 * 3/5 - 2/5)/2 = 7/10. All transcripts' probabilities: 3/4 * 3/5 = 9/20, and so on.
+/// Two coins, each with the guarantee of randomized response at ratio 3. The first coin is this response. For the
+/// second, the response + becomes heads with probability (3 * 3/5 - 2/5)/2 = 7/10. The transcripts' probabilities are
+/// 3/4 * 3/5 = 9/20, and so on.
 #[test]
 fn two_coins_by_hand() {
     let three = || fraction("3");
@@ -45,14 +47,15 @@ fn two_coins_by_hand() {
     assert_eq!(row(2, 1), fractions(["0", "0", "7/10", "3/10"]));
     assert_eq!(row(2, 2), fractions(["0", "0", "3/10", "7/10"]));
     assert!(map.carries(&composed.responses().unwrap(), &transcripts.pair) && composed.carries());
-    // A word below 7/10 of all is heads of the second coin after + and +; one above is tails.
+    // After + and +, a word below 7/10 of the range gives heads of the second coin, and a word above gives tails.
     let tenth = u64::MAX / 10;
     for (word, outcome) in [(0, 0), (6 * tenth, 0), (8 * tenth, 1), (u64::MAX, 1)] {
         assert_eq!(composed.sample(&[1, 1], &mut || word).unwrap(), [0, outcome]);
     }
 }
 
-/// The coin 3/4, 1/4 at ratio 2 and delta 1/4: of heads' 3/4 twice 1/4 is kept, and what is cut is all that leaks.
+/// The coin 3/4, 1/4 at ratio 2 and delta 1/4. Of heads' 3/4, twice 1/4 is kept. The rest is cut, and is the whole
+/// leak.
 #[test]
 fn events_by_hand() {
     let pair = coin("3/4", "1/4");
@@ -63,11 +66,11 @@ fn events_by_hand() {
     let sides: Vec<Side> = found.outcomes.iter().map(|part| part.side).collect();
     assert_eq!(sides, [Side::First, Side::Second]);
     assert_eq!(found.outcomes[0].chances(), [Some(fraction("2/3")), Some(Ratio::ONE)]);
-    // With half of everything cut, half of everything is kept, and nothing is out of bounds.
+    // If half of everything is cut, half of everything is kept, and no mass is above its bound.
     let loose = events(&pair, &fraction("3"), &fraction("1/2")).unwrap();
     assert_eq!(loose.outcomes[0].kept, ["3/8", "1/8"].map(fraction));
     assert!(loose.outcomes.iter().all(|part| part.side == Side::Between));
-    // One hundredth less than 1/4 is refused, by heads.
+    // A delta one hundredth below 1/4 is refuted by heads.
     let refuted = breach(&pair, &fraction("2"), &fraction("99/400")).unwrap();
     assert_eq!((refuted.event.clone(), refuted.excess()), (vec![0], fraction("1/400")));
     assert!(events(&pair, &fraction("2"), &fraction("99/400")).is_err());
@@ -101,7 +104,7 @@ fn events_keep_what_the_lemma_says() {
         }
         assert_eq!(sums, [Ratio::ONE - &delta, Ratio::ONE - &delta]);
         assert_eq!(found.excess, [pair.delta(&x), pair.swapped().delta(&x)]);
-        // One per cent more than is kept is not what the lemma says.
+        // With one per cent more than the kept mass, the conditions of the lemma fail.
         found.outcomes[0].kept[0] *= ratio(101, 100);
         assert!(!found.are_valid_for(&pair) || found.outcomes[0].kept[0] == Ratio::ZERO);
         if least > Ratio::ZERO {
@@ -112,7 +115,8 @@ fn events_keep_what_the_lemma_says() {
     }
 }
 
-/// Up to three stages of up to two mechanisms, each with the least delta that all of them have, or some more.
+/// Up to three stages of up to two mechanisms. The delta of a stage is the least that all its mechanisms have, or a
+/// larger one.
 fn random_stages(random: &mut Random) -> Vec<Stage> {
     let sizes: &[usize] = random.of(&[&[1], &[1, 1], &[1, 2], &[1, 2, 2], &[1, 1, 2]]);
     let next = sizes.iter().skip(1).copied().chain([0]);
@@ -133,7 +137,7 @@ fn random_stages(random: &mut Random) -> Vec<Stage> {
     sizes.iter().zip(next).map(stage).collect()
 }
 
-/// All transcripts with their probabilities, by the definition of running one after the other.
+/// All transcripts with their probabilities, by the definition of running the stages in order.
 fn run(stages: &[Stage]) -> Vec<(Vec<usize>, [Ratio; 2])> {
     fn from(stages: &[Stage], which: usize) -> Vec<(Vec<usize>, [Ratio; 2])> {
         let Some((stage, rest)) = stages.split_first() else {
@@ -205,12 +209,12 @@ fn composed_maps_make_adaptive_compositions_of_responses() {
         assert_eq!(composed.count(), law.len() as u128);
         assert!(map.carries(&composed.responses().unwrap(), &transcripts.pair));
         assert!(composed.carries());
-        // What the theorem is for: the whole is as private as the responses together.
+        // The theorem's claim: the whole composition is as private as the responses together.
         let x = ratio(3, 2);
         let together = composed.responses().unwrap();
         assert!(transcripts.pair.delta(&x) <= together.delta(&x));
         done += 1;
-        // One per cent less at one stage is refused there, by an event that shows it.
+        // A delta one per cent lower at one stage is refuted by an event.
         let at = random.below(stages.len() as u64) as usize;
         if stages[at].delta > Ratio::ZERO {
             stages[at].delta *= ratio(99, 100);
@@ -263,7 +267,7 @@ fn stages_that_lead_nowhere_are_refused() {
     }
     let one = compose(vec![last(1)]).unwrap();
     assert!(one.sample(&[4], &mut || 0).is_err() && one.sample(&[], &mut || 0).is_err());
-    // Forty coins have too many transcripts for a map, and none too many to be sampled.
+    // Forty coins have too many transcripts for a map, but they can be sampled.
     let many = compose(vec![last(1); 40]).unwrap();
     assert_eq!(many.count(), 1 << 40);
     assert!(many.carries() && many.map().is_err() && many.transcripts().is_err());
@@ -285,14 +289,14 @@ fn draws_fall_where_their_words_are() {
     for (word, place) in words {
         assert_eq!(draw(&row, &mut || word), place, "{word}");
     }
-    // A third is 0.0101... in binary: a word of that leaves it open, and the next tells.
+    // A third is 0.0101... in binary. A first word with these bits does not decide, and the next word does.
     let third = ["1/3", "2/3"].map(fraction);
     let open = u64::MAX / 3;
     for (words, place) in [([open - 1, 0], 0), ([open, open - 1], 0), ([open, open + 1], 1)] {
         let mut words = words.into_iter();
         assert_eq!(draw(&third, &mut || words.next().unwrap()), place);
     }
-    // Words that never tell come to an end all the same.
+    // Words that never decide: the draw ends all the same.
     let mut count = 0;
     draw(&third, &mut || {
         count += 1;
@@ -301,7 +305,7 @@ fn draws_fall_where_their_words_are() {
     assert_eq!(count, 64);
 }
 
-/// Pearson's statistic against a law, and how many outcomes it has but one.
+/// Pearson's statistic of counts for a law, and its degrees of freedom: the number of outcomes minus one.
 fn chi_square(counts: &[u64], law: &[f64]) -> (f64, f64) {
     let total = counts.iter().sum::<u64>() as f64;
     let mut sum = 0.0;
@@ -315,7 +319,7 @@ fn chi_square(counts: &[u64], law: &[f64]) -> (f64, f64) {
     (sum, law.iter().filter(|&&p| p > 0.0).count() as f64 - 1.0)
 }
 
-/// Within five standard deviations of what it is on average.
+/// True if the statistic is within five standard deviations of its mean.
 fn fits(counts: &[u64], law: &[f64]) -> bool {
     let (sum, free) = chi_square(counts, law);
     sum <= free + 5.0 * (2.0 * free).sqrt()
@@ -339,8 +343,8 @@ fn side(stage: &Stage, b: usize) -> Vec<Ratio> {
     response.outcomes().iter().map(|mass| mass[b].clone()).collect()
 }
 
-/// Forty thousand transcripts on each data set fit its law, and not the law of the other one, nor one whose first
-/// transcript is a tenth more likely.
+/// Forty thousand transcripts on each data set fit the law on this data set. They do not fit the law on the other one,
+/// nor a law whose first transcript is a tenth more likely.
 #[test]
 fn sampled_transcripts_have_the_law_of_each_data_set() {
     let mut random = Random::new(0x5361_6d70);
@@ -373,7 +377,7 @@ fn sampled_transcripts_have_the_law_of_each_data_set() {
     }
 }
 
-/// A deterministic adversary by number: who is asked what, from what was said.
+/// A deterministic adversary, chosen by a number: it picks a system and a query by the turns so far.
 fn asker(number: u64) -> impl FnMut(&[Turn], &[usize]) -> Option<(usize, usize)> {
     move |turns, open| {
         let all: Vec<(usize, usize)> = open
@@ -390,7 +394,7 @@ fn asker(number: u64) -> impl FnMut(&[Turn], &[usize]) -> Option<(usize, usize)>
     }
 }
 
-/// The whole numbers that a transcript's answers have, system by system, in sixtieths.
+/// The probability of a transcript's answers, from the trees' whole numbers in sixtieths, system by system.
 fn real(trees: &[Tree], turns: &[Turn]) -> [Ratio; 2] {
     let mut at: Vec<&Tree> = trees.iter().collect();
     let mut law = [Ratio::ONE, Ratio::ONE];
@@ -402,7 +406,7 @@ fn real(trees: &[Tree], turns: &[Turn]) -> [Ratio; 2] {
     law
 }
 
-/// Systems that are not certain to be told apart, with a guarantee that each of them has.
+/// Systems whose bits cannot be distinguished with certainty, each with a guarantee that it has.
 type Claims = Vec<(System, (Ratio, Ratio))>;
 
 fn random_claims(random: &mut Random, rounds: &[usize]) -> Option<(Vec<Tree>, Claims)> {
@@ -419,7 +423,7 @@ fn random_claims(random: &mut Random, rounds: &[usize]) -> Option<(Vec<Tree>, Cl
     Some((trees, claims?))
 }
 
-/// The probability of a transcript given all responses: the product of what each answer has in the conversation, whose
+/// The probability of a transcript given all responses: the product of its answers' chances in a conversation whose
 /// draws are made to follow the transcript.
 fn conditional(simulator: &Simulator, z: &[usize], turns: &[Turn]) -> Ratio {
     let mut talk = simulator.begin(z).unwrap();
@@ -499,7 +503,7 @@ fn systems_that_are_told_apart_have_no_simulator() {
         else {
             panic!("{error}")
         };
-        // The adversary does tell the bits apart as well as it says, and better than claimed.
+        // The adversary distinguishes the bits as well as reported, and better than claimed.
         let side = if bit == 0 { system } else { system.swapped() };
         let seen = side.pair(&attack.adversary).unwrap().delta(&x);
         assert!(seen == attack.delta && claimed < seen && seen <= least);
@@ -519,8 +523,8 @@ fn systems_that_are_told_apart_have_no_simulator() {
     assert_eq!(talk.ask(0, 0, &mut || 0), None);
 }
 
-/// Two systems of two rounds and of one, interleaved by an adversary: conversations after responses that were drawn for
-/// one of the bits fit the law under it, and not the law under the other.
+/// Two systems of two rounds and one round, interleaved by an adversary. Conversations after responses that were drawn
+/// for one of the bits fit the law under this bit, and not the law under the other.
 #[test]
 fn sampled_conversations_have_the_law_of_each_bit() {
     let mut random = Random::new(0x436f_6e76);

@@ -1,6 +1,6 @@
-//! Sparse vector with discrete Laplace noise as an exact interactive system, against the pair it is
-//! charged as: no adversary tells more, the best ones nearly as much, and the variants that are known
-//! to be wrong (Lyu, Su and Li 2017) tell more.
+//! Sparse vector with discrete Laplace noise as an exact interactive system, compared with the pair that it is charged
+//! as. No adversary learns more than is charged, and the best ones nearly as much. The variants that are known to be
+//! wrong (Lyu, Su and Li 2017) reveal more.
 
 use crate::common::fractions::ratio;
 
@@ -8,18 +8,18 @@ use counterpoint::quantity::Order;
 use counterpoint_numerics::fractions::{Ratio, nearest};
 use counterpoint_papers::interactive::{Answer, System};
 
-/// Thresholds up to so far from zero are listed; those beyond are summed as geometric series.
+/// Threshold noises up to this distance from zero are listed. Those beyond are summed as geometric series.
 const FAR: i32 = 4;
 
-/// The decay of the threshold's noise by one step, e^-e1, and of a query's.
+/// The decay of the threshold's noise by one step, e^-e1, and that of a query's noise.
 #[derive(Clone)]
 struct Decays {
     threshold: Ratio,
     query: Ratio,
 }
 
-/// Chances of what was answered so far together with the threshold's noise: for each value near
-/// zero, and for those beyond, above and below, a polynomial in (query's decay)^|w|.
+/// The joint probabilities of the answers so far and the threshold's noise. Near zero there is one for each value.
+/// Beyond, above and below, there is a polynomial in (query's decay)^|w|.
 #[derive(Clone)]
 struct Chances {
     near: Vec<Ratio>,
@@ -59,7 +59,7 @@ impl Decays {
         sum
     }
 
-    /// After an answer to a query at a level: the threshold's noise w was reached by it, or not.
+    /// The probabilities after an answer to a query at a level: the query reached the threshold's noise w, or did not.
     fn after(&self, chances: &Chances, level: i32, is_above: bool) -> Chances {
         assert!(level.abs() <= FAR);
         let place = chances.near.iter().zip(-FAR..=FAR);
@@ -67,7 +67,8 @@ impl Decays {
             let above = self.reaches(w - level);
             mass * if is_above { above } else { Ratio::ONE - above }
         });
-        // Far above it is reached with r^(w - level)/(1 + r), far below missed with r^(1 + level - w)/(1 + r).
+        // Far above the level, w is reached with r^(w - level)/(1 + r). Far below, it is missed with r^(1 + level -
+        // w)/(1 + r).
         let whole = Ratio::ONE + &self.query;
         let reached = power(&self.query, -level) / &whole;
         let missed = power(&self.query, 1 + level) / &whole;
@@ -93,7 +94,7 @@ impl Decays {
 /// A query's values on both data sets.
 type Moves = [i32; 2];
 
-/// To so many binary digits: nearer than any comparison here, and with one denominator.
+/// Rounds to binary digits: more accurate than any comparison here, and with one denominator.
 fn rounded(chance: &Ratio) -> Ratio {
     let scale = power(&ratio(2, 1), 300);
     Ratio::from((chance * &scale).floor()) / scale
@@ -104,7 +105,7 @@ fn told(decays: &Decays, chances: &[Chances; 2], above: &[Chances; 2]) -> [Ratio
     [0, 1].map(|b: usize| rounded(&(decays.total(&above[b]) / decays.total(&chances[b]))))
 }
 
-/// The sparse vector that ends with so many answers above, asked one of these queries in each round.
+/// The sparse vector that ends after `left` answers above the threshold. In each round, one of these queries is asked.
 fn gate(decays: &Decays, chances: &[Chances; 2], rounds: &[Vec<Moves>], left: u32) -> System {
     let Some((first, rest)) = rounds.split_first().filter(|_| left > 0) else {
         return System::over();
@@ -127,8 +128,8 @@ fn sparse_system(decays: &Decays, rounds: &[Vec<Moves>], left: u32) -> System {
     gate(decays, &[decays.start(), decays.start()], rounds, left)
 }
 
-/// Levels that rise; at each so many queries whose value is larger on the other data set, then one
-/// whose value is smaller there. The adversary may ask the mirrored query instead.
+/// Rounds at rising levels. At each level, `probes` queries have a larger value on the other data set, and then one
+/// query has a smaller value there. The adversary may ask the mirrored query instead.
 fn rising(reach: i32, probes: usize) -> Vec<Vec<Moves>> {
     let mut rounds = Vec::new();
     for level in -reach..=reach {
@@ -140,13 +141,13 @@ fn rising(reach: i32, probes: usize) -> Vec<Vec<Moves>> {
     rounds
 }
 
-/// What is claimed: the profile's corners, from delta(e) <= delta1(e - e2) in both directions for a
-/// threshold that is any pure mechanism; as outcomes by falling loss, (ratio, Q mass), from the slopes
-/// between them.
+/// The claimed pair, from the corners of its profile: delta(e) <= delta1(e - e2) in both directions, for a threshold
+/// that is any pure mechanism. The outcomes are in the order of falling loss, as (ratio, Q mass), computed from the
+/// slopes between the corners.
 fn claimed(threshold: &Ratio, queries: &Ratio) -> Vec<[Ratio; 2]> {
     let one = Ratio::ONE;
     let product = threshold * queries;
-    // At x2/x1 the threshold's pair gives 1 - 1/x1; from the other direction, at x1/x2, 1 - x + x (1 - 1/x1).
+    // At x2/x1 the threshold's pair gives 1 - 1/x1. From the other direction, at x1/x2, it gives 1 - x + x (1 - 1/x1).
     let mut corners = [
         (Ratio::ZERO, one.clone()),
         (&one / &product, &one - &one / &product),
@@ -174,7 +175,7 @@ fn claimed_delta(outcomes: &[[Ratio; 2]], at: &Ratio) -> Ratio {
     gains.fold(Ratio::ZERO, |sum, gain| sum + gain)
 }
 
-/// What rounding to 2^-300 may do.
+/// Adds an allowance for rounding to 2^-300.
 fn more(value: &Ratio) -> Ratio {
     value * (Ratio::ONE + power(&ratio(1, 2), 100))
 }
@@ -215,7 +216,7 @@ fn ln(value: &Ratio) -> f64 {
 fn no_adversary_tells_more_than_a_sparse_vector_is_charged() {
     let mut best = 0.0_f64;
     let mut shares = Vec::new();
-    // One answer above; a step of the threshold is e1, and an answer may move by two steps.
+    // One answer above. One step of the threshold's noise is e1, and an answer may move by two steps.
     for (threshold, query) in [
         ((1, 9), (1, 400)),
         ((1, 3), (1, 50)),
@@ -234,7 +235,7 @@ fn no_adversary_tells_more_than_a_sparse_vector_is_charged() {
         shares.push(share);
         best = best.max(share);
     }
-    // A claim one per cent lower would be exceeded.
+    // A claim that is one per cent lower would be exceeded.
     assert!(best > 0.99, "{shares:?}");
 }
 
@@ -254,7 +255,8 @@ fn several_answers_on_one_threshold_cost_the_queries_alone() {
     assert!(best > 0.5, "{best}");
 }
 
-/// Rounds with thresholds of their own, one after the other: L Theorem 2's product, and nothing less.
+/// Rounds with a new threshold each, one after the other: the moments multiply as in L Theorem 2, and nothing less
+/// holds.
 #[test]
 fn rounds_with_thresholds_drawn_anew_multiply() {
     let decays = Decays::new((1, 9), (1, 400));
@@ -271,8 +273,8 @@ fn rounds_with_thresholds_drawn_anew_multiply() {
     }
 }
 
-/// Where the threshold's noise is discrete, Laplace's own curve plus e2 is too little: one step of
-/// it is a randomized response.
+/// If the threshold's noise is discrete, the curve of continuous Laplace noise plus e2 is too low: one step of the
+/// noise is a randomized response.
 #[test]
 fn the_curve_of_continuous_noise_is_exceeded_by_discrete_noise() {
     let decays = Decays::new((1, 9), (1, 400));
@@ -284,8 +286,8 @@ fn the_curve_of_continuous_noise_is_exceeded_by_discrete_noise() {
     assert!(truth > laplace + e2 + 0.1, "{truth}");
 }
 
-/// No noise at the queries (variant 5), noise that does not grow with the answers (variants 4 and 6),
-/// and the noisy value itself in the place of "above" (variant 3).
+/// The wrong variants: no noise at the queries (variant 5), noise that does not grow with the number of answers
+/// (variants 4 and 6), and the noisy value itself instead of "above" (variant 3).
 #[test]
 fn published_variants_that_are_wrong_exceed_it() {
     let decays = Decays::new((1, 2), (1, 20));
@@ -297,14 +299,14 @@ fn published_variants_that_are_wrong_exceed_it() {
             Some(moment) => moment > more(&claimed_moment(&outcomes, order)),
         })
     };
-    // Four and six: three answers, or any number, with the noise of one.
+    // Variants 4 and 6: three answers, or any number, with the noise of one.
     let rounds: Vec<Vec<Moves>> =
         [[-1, 0], [-1, 0], [0, -1], [0, -1], [0, -1]].map(|m| vec![m]).into();
     for left in [3, 5] {
         assert_eq!(exceeds(&sparse_system(&decays, &rounds, left)), [true, true]);
     }
     assert_eq!(exceeds(&sparse_system(&decays, &rounds, 1)), [false, false]);
-    // Five: the threshold is known to be above 0 - or above 1, on the other data set - and then to be at most 0.
+    // Variant 5: the threshold is known to be above 0, or above 1 on the other data set, and then to be at most 0.
     let s = &decays.threshold;
     let above_zero = s / (Ratio::ONE + s);
     let is_zero = (Ratio::ONE - s) / (Ratio::ONE + s);
@@ -314,7 +316,8 @@ fn published_variants_that_are_wrong_exceed_it() {
             Answer::last(Ratio::ONE - is_zero.clone() / (Ratio::ONE - &above_zero), Ratio::ONE - q),
         ]
     };
-    // Below at [-1, 0]: w >= 0 on one, w >= 1 on the other. Then [0, -1] is above: w <= 0 on one, w <= -1 on the other.
+    // The answer below at [-1, 0] means w >= 0 on one data set and w >= 1 on the other. Then the answer above at [0,
+    // -1] means w <= 0 on one and w <= -1 on the other.
     let below = [Ratio::ONE - &above_zero, above_zero.clone()];
     let five = System::new(vec![vec![
         Answer::new(
@@ -326,7 +329,7 @@ fn published_variants_that_are_wrong_exceed_it() {
     ]])
     .unwrap();
     assert_eq!(exceeds(&five), [true, true]);
-    // Three: after four probes below, the value 0 itself: the threshold is at most 0 on both.
+    // Variant 3: after four answers below, the value is 0 itself, so the threshold is at most 0 on both data sets.
     let mut chances = [decays.start(), decays.start()];
     let mut seen = [Ratio::ONE, Ratio::ONE];
     for _ in 0..4 {
@@ -337,7 +340,7 @@ fn published_variants_that_are_wrong_exceed_it() {
             chances[b].near[..=FAR as usize].iter().fold(Ratio::ZERO, |sum, mass| sum + mass);
         let value = (Ratio::ONE - &decays.query) / (Ratio::ONE + &decays.query)
             * power(&decays.query, [0, 1][b]);
-        // Thresholds far below are left out on the one and counted as likely as they can be on the other.
+        // Far lower thresholds are left out on one data set, and counted as likely as they can be on the other.
         let far =
             if b == 1 { power(s, FAR + 1) * power(&decays.query, 4 * FAR) } else { Ratio::ZERO };
         seen[b] = rounded(&((at_most_zero + far) * value));

@@ -339,13 +339,13 @@ impl Study {
         match (error, weight, self.budget.epsilon) {
             (Some(_), Some(weight), _) => Err(StudyError::new(
                 "weight",
-                "is given, or the default, while other statistics have an error that is not pinned; legal: an error \
-                 for all, or pin = true for every error",
+                "is given, or error is missing, while other statistics have an error that is not pinned; legal: an error \
+                 for every statistic, or pin = true for every statistic with an error",
             )
             .of(weight)),
             (_, Some(weight), None) => Err(StudyError::new(
                 "error",
-                "is missing, and the study has no epsilon to share out; legal: an error, or an epsilon",
+                "is missing, and the study has no epsilon; legal: an error for every statistic, or an epsilon for the study",
             )
             .of(weight)),
             _ => Ok(()),

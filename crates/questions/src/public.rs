@@ -205,7 +205,7 @@ pub fn is_name(text: &str) -> bool {
 
 /// The legal names, in words.
 pub const LEGAL_NAME: &str =
-    "1 to 63 letters a-z and A-Z, digits and underscores, the first no digit";
+    "1 to 63 letters a-z and A-Z, digits and underscores, beginning with no digit";
 
 impl Table {
     /// Checks a description.
@@ -217,7 +217,11 @@ impl Table {
         let names = [Some(&text.name), text.person.as_ref(), text.row_number.as_ref()];
         let columns = text.columns.iter().map(|column| &column.name);
         if let Some(bad) = names.into_iter().flatten().chain(columns).find(|name| !is_name(name)) {
-            return Err(PublicError::new(place, format!("a name is {bad:?}"), LEGAL_NAME));
+            return Err(PublicError::new(
+                place,
+                format!("the name {bad:?} is not legal"),
+                LEGAL_NAME,
+            ));
         }
         let relation = relation(&text, &place)?;
         if !(1..=MOST_COLUMNS).contains(&text.columns.len()) {
@@ -312,8 +316,12 @@ fn relation(text: &TableText, place: &str) -> Result<Relation, PublicError> {
         }
     };
     if text.person.is_none() && text.rows != 1 {
-        let problem = format!("rows is {} and no person column is named", text.rows);
-        return Err(PublicError::new(place, problem, "rows = 1 where a row is a person"));
+        let problem = format!("rows is {}, but no person column is named", text.rows);
+        return Err(PublicError::new(
+            place,
+            problem,
+            "rows = 1 if each row is a person, or person = the column that identifies people",
+        ));
     }
     if let (None, Some(row_number)) = (&text.person, &text.row_number) {
         let problem = format!("row_number is {row_number:?} and no person column is named");
@@ -338,10 +346,10 @@ fn column(text: &ColumnText, place: &str) -> Result<Column, PublicError> {
         }
         (None, Some(categories)) => ColumnKind::Category(check_categories(categories, &place)?),
         _ => {
-            let legal = "bounds, or categories, and not both";
+            let legal = "exactly one of bounds and categories";
             return Err(PublicError::new(
                 place,
-                "it has no bounds and no categories, or both",
+                "it has neither bounds nor categories, or it has both",
                 legal,
             ));
         }
@@ -355,7 +363,7 @@ fn column(text: &ColumnText, place: &str) -> Result<Column, PublicError> {
         return Err(PublicError::new(
             place,
             format!("others is {other:?}"),
-            "\"skip\", or nothing",
+            "\"skip\", or no field others",
         ));
     }
     let from = text.from.clone().unwrap_or_else(|| text.name.clone());

@@ -176,11 +176,11 @@ const END: &str = "<!-- The end of what is made. -->";
 fn section(all: &[Compared]) -> String {
     let mut text = format!(
         "{BEGIN}\n## Beside an equal split\n\n\
-         What a plan is worth: five studies of 50,000 people, one replaced, at epsilon {EPSILON} and delta {DELTA:e}. \
-         Each statistic has a wanted\nerror at {} % confidence. The planner multiplies all of them by one factor, as small as it \
-         finds; beside it every\nstatistic gets the same epsilon, with Laplace noise (quantiles: the exponential \
-         mechanism), as much as the theorem\nallows. The number is the largest error over what was wanted, and in brackets \
-         how many times the plan's that is.\n\n\
+         How much a plan gains over an equal split, in five studies of 50,000 people (adjacency replace) at epsilon {EPSILON} \
+         and\ndelta {DELTA:e}. Each statistic has a requested error at {} % confidence. The planner multiplies all requested \
+         errors\nby one factor, the smallest that it finds. In an equal split every statistic gets the same epsilon, as much as \
+         the\nnamed theorem allows, with Laplace noise (quantiles: the exponential mechanism). Each number is the largest \
+         error\ndivided by its requested error. In brackets: how many times the plan's number this is.\n\n\
          | study | planned | basic | advanced | KOV's closed form |\n| --- | ---: | ---: | ---: | ---: |\n",
         100.0 * CONFIDENCE,
     );
@@ -196,8 +196,9 @@ fn section(all: &[Compared]) -> String {
         }
         text.push('\n');
     }
-    text + "\nWithin the plan every error is the same multiple of what was wanted; an equal split gives rough statistics more than \
-            they\nneed, and exact ones less. The right half of the figure is the last study, statistic by statistic.\n\n\
+    text + "\nIn the plan every error is the same multiple of its requested error. An equal split gives statistics with large \
+            requested\nerrors more epsilon than they need, and statistics with small requested errors less. The right half of the \
+            figure shows\nthe last study, statistic by statistic.\n\n\
             ![Errors of an equal split, relative to those of the plan](planner.svg)\n"
         + END
         + "\n"

@@ -14,12 +14,13 @@ use crate::wording;
 #[must_use]
 pub fn plan(planned: &PlannedStudy) -> String {
     let planned = &planned.planned;
-    let header = ["statistic", "noise", "error", "wanted", "confidence", "epsilon alone"];
+    let header = ["statistic", "noise", "error", "requested", "confidence", "epsilon alone"];
     let rows: Vec<[String; 6]> = std::iter::once(header.map(str::to_owned))
         .chain(planned.statistics.iter().map(row))
         .collect();
     let sides = [Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right];
-    let certified = wording::certified(planned.cost.bracket).replacen(' ', " for all of it ", 1);
+    let certified =
+        wording::certified(planned.cost.bracket).replacen(' ', " for all statistics together ", 1);
     let mut lines = vec![
         ("epsilon", certified),
         ("delta", format!("{} (given)", format_number(planned.delta.get()))),
@@ -33,7 +34,7 @@ pub fn plan(planned: &PlannedStudy) -> String {
             false => "",
         };
         let text = format!(
-            "every error is {high} times what was wanted\n(proved: with this noise{counts} no less than {low} times)"
+            "every error is {high} times the requested error\n(proved: with these kinds of noise{counts}, no factor below {low} keeps the budget)"
         );
         lines.push(("factor", text));
     }
@@ -41,7 +42,7 @@ pub fn plan(planned: &PlannedStudy) -> String {
         let least = planned.sum_bound.as_ref().map(least).unwrap_or_default();
         let (relative, in_units) = (decimal::up(sum.relative, 6), decimal::up(sum.in_units, 6));
         let text = format!(
-            "{relative} of weighted errors, each relative to its statistic's scale; {in_units} in the statistics' units{least}"
+            "{relative} is the sum of weighted errors, each divided by its statistic's scale; {in_units} in the statistics' units{least}"
         );
         lines.push(("sum", text));
     }
@@ -79,7 +80,7 @@ fn hint(planned: &counterpoint_planner::StudyPlan) -> Option<String> {
     };
     (free < 0.98 * now).then(|| {
         let (free, now) = (decimal::up(free, 4), decimal::up(now, 4));
-        format!("{what} would be {free}, not {now}, if no statistic prescribed its noise")
+        format!("{what} would be {free}, not {now}, if no statistic had the field noise")
     })
 }
 
@@ -99,7 +100,8 @@ fn sampling(planned: &counterpoint_planner::StudyPlan) -> Option<String> {
         Some(format!("{} {}", line.name, decimal::up(error, 4)))
     };
     let said = listed_some(planned.statistics.iter().filter_map(of).collect())?;
-    let last = "(how far the sample may be off from the population, whatever the data; it adds to the error)";
+    let last =
+        "(how far the sample may be from the population, whatever the data; add this to the error)";
     Some(format!("{said}\n{last}"))
 }
 
@@ -139,7 +141,7 @@ fn spares(planned: &counterpoint_planner::StudyPlan) -> Option<String> {
         let pinned = line
             .savings
             .pinned
-            .map(|value| format!("pinned at its wanted error, {}", number(value)));
+            .map(|value| format!("pinned at its requested error, {}", number(value)));
         let said: Vec<String> = dropped.into_iter().chain(pinned).collect();
         (!said.is_empty()).then(|| format!("{} {}", line.name, said.join("; ")))
     };
@@ -159,7 +161,7 @@ pub fn plan_figure(planned: &PlannedStudy) -> Bars {
             let other = |other: &TheoremCost| Some((other.theorem, other.factor?));
             (
                 Group::new(
-                    "Errors, as multiples of what was wanted",
+                    "Errors, as multiples of the requested errors",
                     with_others(planned, ours, other),
                 ),
                 "errors",
@@ -238,7 +240,7 @@ fn other(other: &TheoremCost) -> String {
     };
     match other.factor {
         Some(factor) => format!(
-            "{}: {} times what was wanted, with Laplace noise; the wanted errors cost epsilon {}",
+            "{}: {} times the requested errors, with Laplace noise; the requested errors cost epsilon {}",
             other.theorem,
             decimal::up(factor, 5),
             number(other.epsilon),

@@ -1,5 +1,5 @@
-//! Bodies of requests and responses. A request body must arrive within a time limit, and all bodies together fit a
-//! limit of memory.
+//! Bodies of requests and responses. A request body must arrive within a time limit. All request bodies together use a
+//! limited amount of memory.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,17 +23,17 @@ const KIBIBYTE: usize = 1 << 10;
 #[derive(Clone, Debug)]
 pub(crate) struct BodyMemory(Arc<Semaphore>);
 
-/// A request body and the permit for its memory, which ends when the body is dropped.
+/// A request body and the permit for its memory. Dropping the body releases the memory.
 #[derive(Debug)]
 pub(crate) struct BodyBytes {
     pub(crate) bytes: Vec<u8>,
     pub(crate) permit: Option<OwnedSemaphorePermit>,
 }
 
-/// Why a request body could not be read.
+/// The reason why a request body could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BodyError {
-    /// The body is longer than is legal.
+    /// The body is longer than the limit.
     TooLong,
     /// The body did not arrive within the time limit.
     TimedOut,
@@ -92,7 +92,7 @@ impl BodyMemory {
 }
 
 /// Returns a response with a JSON body.
-pub(crate) fn json(
+pub(crate) fn json_response(
     status: StatusCode,
     value: &impl Serialize,
 ) -> Result<Response, serde_json::Error> {
@@ -117,7 +117,7 @@ mod tests {
     use std::future::pending;
     use tokio::task::yield_now;
 
-    /// A body of this size whose sender never ends it.
+    /// A body of this size whose sender never finishes it.
     fn without_end(kibibytes: usize) -> Body {
         let end = pending::<Option<Result<HeaderMap, Infallible>>>();
         let all: WithTrailers<Full<Chunk>, _> =
@@ -128,7 +128,7 @@ mod tests {
     /// While two clients hold all memory but one kibibyte, a body of two kibibytes is refused and a body of one is
     /// read. When a client disconnects, its memory is free again.
     #[tokio::test]
-    async fn bodies_share_the_room() {
+    async fn bodies_share_the_memory() {
         let body_memory = BodyMemory::with_kibibytes(5);
         let max_bytes = 4 * KIBIBYTE;
         let hold = |_| {
@@ -144,7 +144,7 @@ mod tests {
             read.map(|read| read.bytes.len())
         };
         assert_eq!(read(2).await, Err(BodyError::NoMemory));
-        assert_eq!(read(1).await, Ok(KIBIBYTE), "and it gives its room back");
+        assert_eq!(read(1).await, Ok(KIBIBYTE), "the body releases its memory");
         assert_eq!(read(1).await, Ok(KIBIBYTE));
         held[0].abort();
         yield_now().await;
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn two_of_the_longest_studies_have_room() {
+    fn two_of_the_longest_studies_fit_into_the_memory() {
         let body_memory = BodyMemory::new().0.available_permits() * KIBIBYTE;
         assert!(
             (2 * crate::planning::MAX_BODY_BYTES..3 * crate::planning::MAX_BODY_BYTES)

@@ -1,4 +1,5 @@
-//! Limits on open connections: few without a valid token, where a new one replaces the oldest, and many with a token.
+//! Limits on open connections. Few connections may be without a valid token: one more evicts the oldest of them. Many
+//! connections may have a valid token.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

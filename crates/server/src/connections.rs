@@ -47,7 +47,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_CONNECTION_AGE: Duration = Duration::from_secs(600);
 const MAX_HEADER_BYTES: usize = 32 << 10;
 
-/// Why the server cannot start or run.
+/// The reason why the server cannot start or run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
@@ -136,7 +136,7 @@ impl Server {
         Self { reload: Some(Box::new(read)), ..self }
     }
 
-    /// ReleaseService studies of one data source from the page. Also returns the key that authorizes releases: the program
+    /// Lets the page release studies of one data source. Also returns the key that authorizes releases: the program
     /// appends it to the page's address as `#key=`.
     ///
     /// # Errors
@@ -161,8 +161,8 @@ impl Server {
         self.tls.is_some()
     }
 
-    /// Serves until the program is interrupted or terminated. First, every charged question is answered and stored, and
-    /// clients that wait receive their answers.
+    /// Serves until the program is interrupted or terminated. Before it returns, every charged question is answered and
+    /// stored, and waiting clients receive their answers.
     ///
     /// # Errors
     /// [`ServeError`] if the system gives no threads or no signals.
@@ -195,7 +195,7 @@ impl Server {
             let _ = timeout(SHUTDOWN_TIMEOUT, clients.wait()).await;
             Ok::<(), io::Error>(())
         })?;
-        // Nobody waits for the plans that are still computed.
+        // Clients have disconnected, so nobody receives the plans that are still being computed.
         runtime.shutdown_background();
         Ok(())
     }
@@ -319,7 +319,7 @@ async fn accept(
                 }
             }
             Ok(_) => {}
-            // For instance, too many files are open; some close soon.
+            // For instance, too many files are open. Other connections will be closed soon.
             Err(_) => sleep(Duration::from_millis(50)).await,
         }
     }

@@ -1,25 +1,30 @@
 //! HTTP server of the planner page, and of a curator if one is configured.
 //!
-//! `POST /plan` takes a study as JSON and answers with the object of `plan --json`, without `least`, which takes longer
-//! to compute: `POST /least` answers with it. Meanwhile `GET /progress` with the same header `Plan-Name` tells the
-//! progress of a plan. `POST /study` takes the text of a study file and answers with the study as JSON. A study that
-//! cannot be planned has status 422 and an object that names `statistic` (counted from one), `field` and `problem`. If
-//! the program was started with a data source, `POST /release` releases studies of it to clients that show the key that
-//! the program printed.
+//! The planner's paths:
 //!
-//! Without TLS, only this machine and this server's own pages are served: the address is a loopback address, and `Host`
-//! and `Origin` must be this server's. The pages load nothing from elsewhere.
+//! - `POST /plan` takes a study as JSON and returns the object of `plan --json` without its field `least`.
+//! - `POST /least` takes the same study and returns the object with `least`, which takes longer to compute.
+//! - `GET /progress` returns the progress of the running plan that has the same `Plan-Name` header.
+//! - `POST /study` takes the text of a study file and returns the study as JSON.
+//! - `POST /release` releases a study from the data source that the program was started with, if there is one. The
+//!   client must send the key that the program printed.
+//!
+//! If a study cannot be planned, the status is 422 and the body is an object with `statistic` (counted from one),
+//! `field` and `problem`.
+//!
+//! Without TLS, the server serves only clients on this machine, and pages of its own: the address is a loopback
+//! address, and the `Host` and `Origin` headers must name this server. The pages load nothing from other servers.
 
 mod api;
+mod assets;
 mod body;
+mod connection_limits;
 mod connections;
 mod guard;
-mod assets;
 mod planning;
 mod progress;
 mod record;
 mod release;
-mod connection_limits;
 
 pub use connections::{ServeError, Server};
 pub use record::log_to_stderr;

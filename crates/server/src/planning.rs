@@ -1,4 +1,4 @@
-//! The planner's requests: a study comes in, a plan goes out.
+//! Handlers of the planner's requests: they take a study and return its plan.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +23,7 @@ use crate::progress::{Progress, RunningPlan, RunningPlans, plan_name};
 /// A study of 10^5 statistics takes about ten million bytes.
 pub(crate) const MAX_BODY_BYTES: usize = 32 << 20;
 
-/// Why a study has no plan or release: one object, with status 422.
+/// The reason why a study cannot be planned or released: the body of a response with status 422.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct StudyProblem {
     /// The statistic, counted from one.
@@ -37,8 +37,8 @@ pub(crate) struct StudyProblem {
 
 type StudyResult = Result<String, StudyProblem>;
 
-/// Limits on concurrent plans. The permit of a client is free as soon as it disconnects; the permit of a thread is free
-/// once the computation has stopped. So an edited study need not wait for the plan of the study before.
+/// Limits on concurrent plans. A client's permit is released when the client disconnects. A thread's permit is released
+/// when its computation has stopped. So an edited study does not wait for the plan of its earlier version.
 #[derive(Clone, Debug)]
 pub(crate) struct PlanningLimits {
     clients: Arc<Semaphore>,
@@ -55,17 +55,17 @@ impl PlanningLimits {
         Self { clients: semaphore(cores), threads: semaphore(4 * cores), plans, body_memory }
     }
 
-    /// Begins work that the client gave this name.
+    /// Registers a plan under the name that the client gave it.
     pub(crate) fn begin(&self, name: Option<&str>) -> RunningPlan {
         self.plans.begin(name)
     }
 }
 
-/// `POST /plan`: plans a study. Planning stops when the client disconnects. With a header `Plan-Name`, `GET /progress`
-/// with the same header tells the progress.
+/// `POST /plan`: plans a study. Planning stops when the client disconnects. If the request has a `Plan-Name` header,
+/// `GET /progress` with the same header returns the progress.
 pub(crate) async fn plan_study(State(limits): State<PlanningLimits>, request: Request) -> Response {
     let plan = limits.begin(plan_name(request.headers()));
-    let bytes = match body(&limits, request).await {
+    let bytes = match read_body(&limits, request).await {
         Ok(bytes) => bytes,
         Err(refused) => return refused,
     };
@@ -75,12 +75,12 @@ pub(crate) async fn plan_study(State(limits): State<PlanningLimits>, request: Re
     run_on_thread(limits, move || compute_plan(&bytes.bytes, &is_cancelled, &done, false)).await
 }
 
-/// `POST /least`: plans a study and bounds the weighted sum from below, which takes longer.
+/// `POST /least`: plans a study and computes a lower bound on the weighted sum of errors, which takes longer.
 pub(crate) async fn bound_study(
     State(limits): State<PlanningLimits>,
     request: Request,
 ) -> Response {
-    let bytes = match body(&limits, request).await {
+    let bytes = match read_body(&limits, request).await {
         Ok(bytes) => bytes,
         Err(refused) => return refused,
     };
@@ -92,7 +92,7 @@ pub(crate) async fn bound_study(
     .await
 }
 
-/// `GET /progress`: the progress of the plan that the header names; null if there is no such plan.
+/// `GET /progress`: returns the progress of the plan that the header names, or null if there is no such plan.
 pub(crate) async fn plan_progress(
     State(limits): State<PlanningLimits>,
     request: Request,
@@ -107,13 +107,13 @@ pub(crate) async fn convert_study(
     State(limits): State<PlanningLimits>,
     request: Request,
 ) -> Response {
-    match body(&limits, request).await {
+    match read_body(&limits, request).await {
         Ok(bytes) => run_on_thread(limits, move || study_to_json(&bytes.bytes)).await,
         Err(refused) => refused,
     }
 }
 
-/// Sets the flag when the request is dropped, which happens when the client disconnects.
+/// Sets the flag when it is dropped, which happens when the client disconnects.
 pub(crate) struct CancelOnDrop(pub(crate) Arc<AtomicBool>);
 
 impl Drop for CancelOnDrop {
@@ -122,7 +122,7 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Runs work on a thread of its own, as soon as the limits permit.
+/// Runs work on its own thread as soon as the limits permit.
 async fn run_on_thread(
     limits: PlanningLimits,
     work: impl FnOnce() -> StudyResult + Send + 'static,
@@ -136,23 +136,26 @@ async fn run_on_thread(
     });
     match done.await {
         Ok(Ok(answer)) => ([(CONTENT_TYPE, "application/json")], answer).into_response(),
-        Ok(Err(problem)) => json(StatusCode::UNPROCESSABLE_ENTITY, &problem),
+        Ok(Err(problem)) => json_response(StatusCode::UNPROCESSABLE_ENTITY, &problem),
         Err(_) => refusal(StatusCode::INTERNAL_SERVER_ERROR, "planning failed, which is a bug"),
     }
 }
 
 /// Returns a response with a JSON body.
-pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Response {
-    crate::body::json(status, value).unwrap_or_else(|_| {
+pub(crate) fn json_response(status: StatusCode, value: &impl Serialize) -> Response {
+    crate::body::json_response(status, value).unwrap_or_else(|_| {
         let problem = "the response cannot be written, which is a bug";
         refusal(StatusCode::INTERNAL_SERVER_ERROR, problem)
     })
 }
 
 /// Reads a JSON body within the limits of length, time and memory.
-pub(crate) async fn body(limits: &PlanningLimits, request: Request) -> Result<BodyBytes, Response> {
+pub(crate) async fn read_body(
+    limits: &PlanningLimits,
+    request: Request,
+) -> Result<BodyBytes, Response> {
     if !is_json(request.headers()) {
-        let problem = "Content-Type is missing or something else; legal: application/json";
+        let problem = "Content-Type is missing or is not JSON; legal: application/json";
         return Err(refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, problem));
     }
     let read = limits.body_memory.read(request.into_body(), MAX_BODY_BYTES).await;
@@ -236,9 +239,9 @@ impl From<PlanError> for StudyProblem {
     }
 }
 
-/// Refuses a method that the path does not have.
+/// Refuses a method that the path does not support.
 pub(crate) async fn wrong_method() -> Response {
-    refusal(StatusCode::METHOD_NOT_ALLOWED, "the path does not have this method")
+    refusal(StatusCode::METHOD_NOT_ALLOWED, "the path does not support this method")
 }
 
 /// Refuses a path that does not exist.
@@ -252,7 +255,7 @@ mod tests {
 
     /// A disconnected client stops a composition.
     #[test]
-    fn planning_stops_for_those_who_have_gone() {
+    fn planning_stops_when_the_client_disconnects() {
         let study = br#"{"delta": 1e-6, "epsilon": 1, "data": {"adjacency": "replace", "people": 5000}, "statistic": [
             {"kind": "mean", "bounds": [0, 200000], "noise": "laplace", "error": 500},
             {"kind": "histogram", "categories": ["a", "b"], "noise": "gaussian", "error": 40}]}"#;
@@ -264,10 +267,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_without_room_is_told_to_come_later() {
+    async fn a_body_is_refused_as_busy_if_the_memory_is_used_up() {
         let study = Request::post("/plan").header(CONTENT_TYPE, "application/json");
         let limits = PlanningLimits::new(BodyMemory::with_kibibytes(0));
-        let refused = body(&limits, study.body(Body::from("{}")).unwrap()).await.unwrap_err();
+        let refused = read_body(&limits, study.body(Body::from("{}")).unwrap()).await.unwrap_err();
         assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
     }
 }

@@ -1,4 +1,4 @@
-//! The progress of plans whose client gave them a name.
+//! The progress of plans, by the names that clients gave them.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -34,7 +34,7 @@ pub(crate) fn plan_name(head: &HeaderMap) -> Option<&str> {
 }
 
 impl RunningPlans {
-    /// Lists a plan. A name that another plan has is ignored.
+    /// Lists a plan under its name. If another running plan has the name, the new plan is not listed.
     pub(crate) fn begin(&self, name: Option<&str>) -> RunningPlan {
         let progress = Progress::default();
         let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plans_are_known_by_their_names_while_they_are_made() {
+    fn running_plans_are_found_by_name() {
         let plans = RunningPlans::default();
         let one = plans.begin(Some("one"));
         one.progress.set(0.25);

@@ -57,7 +57,8 @@ pub(crate) struct Metrics {
     engine: Histogram,
     noise: Histogram,
     charged_and_failed: AtomicU64,
-    next: AtomicU64,
+    /// The number of the next request.
+    next_id: AtomicU64,
 }
 
 impl Metrics {
@@ -156,7 +157,7 @@ pub(crate) async fn record(
 ) -> Response {
     let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let record = Arc::new(RequestRecord {
-        id: metrics.next.fetch_add(1, Ordering::Relaxed),
+        id: metrics.next_id.fetch_add(1, Ordering::Relaxed),
         start: Instant::now(),
         method: request.method().as_str().chars().take(16).collect(),
         endpoint: path.unwrap_or_else(|| "other".to_owned()),

@@ -1,9 +1,10 @@
-//! ReleaseService from the planner page, of the one data source that the program was started with, for clients that show the
-//! printed key.
+//! Releases from the planner page. Their data source is the one that the program was started with, and clients must
+//! send the key that the program printed.
 //!
-//! Other programs and users of the machine can reach the address, and so can other pages through the browser (the guard
-//! refuses those). The key follows `#` in the page's address, which browsers do not send to servers. The page sends it
-//! as the header `Release-Key`, which forms and links of other pages cannot set.
+//! Other programs and users of this machine can reach the address. Pages of other sites can reach it through the
+//! browser, but the guard refuses their requests. The key follows `#` in the page's address; browsers do not send this
+//! part to servers. The page sends the key in the header `Release-Key`, which forms and links of other pages cannot
+//! set.
 
 use std::collections::VecDeque;
 use std::io;
@@ -23,16 +24,18 @@ use serde::Serialize;
 use tokio::sync::Semaphore;
 
 use crate::guard::refusal;
-use crate::planning::{CancelOnDrop, PlanningLimits, StudyProblem, body, json, wrong_method};
+use crate::planning::{
+    CancelOnDrop, PlanningLimits, StudyProblem, json_response, read_body, wrong_method,
+};
 use crate::progress::plan_name;
 
-/// ReleaseService studies of one data source.
+/// Releases studies of one data source.
 pub trait Releaser: Send + Sync + 'static {
     /// The names of the source and its columns; nothing about its rows.
     fn source(&self) -> ReleaseSource;
 
-    /// ReleaseService a study file in JSON, or rehearses it with made-up rows, which charges nothing. The watcher receives
-    /// the progress of planning and can stop it until something is charged.
+    /// Releases a study file in JSON, or rehearses the release with made-up rows, which charges nothing. `watch`
+    /// receives the progress of planning and can stop the release until something is charged.
     ///
     /// # Errors
     /// A sentence that says what is wrong, or why the release is refused.
@@ -78,19 +81,19 @@ const REPORT_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-
                              frame-ancestors 'none'";
 const KEY: HeaderName = HeaderName::from_static("release-key");
 
-/// A releaser with its key and its last reports.
+/// A releaser, its key and the last reports.
 #[derive(Clone)]
 pub(crate) struct ReleaseService {
     releaser: Arc<dyn Releaser>,
-    /// The hash of the key: comparing hashes reveals nothing about the key by its duration.
+    /// The hash of the key. Hashes are compared, so the duration of a comparison reveals nothing about the key.
     key: Hash,
-    /// The last reports, by names that cannot be guessed.
+    /// The last reports, by random names.
     reports: Arc<Mutex<VecDeque<(String, String)>>>,
     /// Permits one release at a time.
     turn: Arc<Semaphore>,
 }
 
-/// Returns a random text that cannot be guessed.
+/// Returns a random text that nobody can guess.
 fn random_text() -> io::Result<String> {
     let secret = counterpoint_mechanisms::secret().map_err(io::Error::other)?;
     Ok(Hash(secret).to_string())
@@ -109,8 +112,8 @@ impl ReleaseService {
         Ok((service, key))
     }
 
-    /// Keeps a report and returns its path.
-    fn keep(&self, report: String) -> Option<String> {
+    /// Stores a report and returns its path.
+    fn store_report(&self, report: String) -> Option<String> {
         let name = random_text().ok()?;
         let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
         reports.push_back((name.clone(), report));
@@ -121,7 +124,7 @@ impl ReleaseService {
     }
 }
 
-/// The paths of the service.
+/// Returns the routes of the service.
 pub(crate) fn router(service: ReleaseService, limits: PlanningLimits) -> Router {
     let only = |route: MethodRouter<(ReleaseService, PlanningLimits)>| route.fallback(wrong_method);
     Router::new()
@@ -155,15 +158,15 @@ impl FromRequestParts<ReleaseState> for ReleaseKey {
 
 /// `GET /release`: describes the data source.
 async fn source(_: ReleaseKey, State((service, _)): State<ReleaseState>) -> Response {
-    json(StatusCode::OK, &service.releaser.source())
+    json_response(StatusCode::OK, &service.releaser.source())
 }
 
-/// `POST /release`: releases a study. The same study again has the same numbers, and charges nothing.
+/// `POST /release`: releases a study. Releasing the same study again returns the same numbers and charges nothing.
 async fn release(_: ReleaseKey, State(service): State<ReleaseState>, request: Request) -> Response {
     run_release(service, request, false).await
 }
 
-/// `POST /rehearsal`: the same with made-up rows. Charges and writes nothing.
+/// `POST /rehearsal`: computes a release from made-up rows. Charges and writes nothing.
 async fn rehearse(
     _: ReleaseKey,
     State(service): State<ReleaseState>,
@@ -174,7 +177,7 @@ async fn rehearse(
 
 async fn run_release((service, limits): ReleaseState, request: Request, made_up: bool) -> Response {
     let plan = limits.begin(plan_name(request.headers()));
-    let bytes = match body(&limits, request).await {
+    let bytes = match read_body(&limits, request).await {
         Ok(bytes) => bytes,
         Err(refused) => return refused,
     };
@@ -194,20 +197,22 @@ async fn run_release((service, limits): ReleaseState, request: Request, made_up:
         found.map(|found| response(&service, made_up, found))
     });
     match work.await {
-        Ok(Ok(answer)) => json(StatusCode::OK, &answer),
-        Ok(Err(problem)) => json(StatusCode::UNPROCESSABLE_ENTITY, &StudyProblem::of(problem)),
+        Ok(Ok(answer)) => json_response(StatusCode::OK, &answer),
+        Ok(Err(problem)) => {
+            json_response(StatusCode::UNPROCESSABLE_ENTITY, &StudyProblem::of(problem))
+        }
         Err(_) => refusal(StatusCode::INTERNAL_SERVER_ERROR, "releasing failed, which is a bug"),
     }
 }
 
 fn response(service: &ReleaseService, made_up: bool, found: ReleaseOutput) -> ReleaseResponse {
     let report = found.files.iter().find(|(name, _)| *name == "report.html");
-    let report = report.and_then(|(_, text)| service.keep(text.clone()));
+    let report = report.and_then(|(_, text)| service.store_report(text.clone()));
     let file = |(name, text): (&str, String)| (name.to_owned(), text.into());
     ReleaseResponse { made_up, report, files: found.files.into_iter().map(file).collect() }
 }
 
-/// `GET /release/{name}/report.html`: a report, without the key, since links carry no header.
+/// `GET /release/{name}/report.html`: returns a report. Does not require the key, because links send no headers.
 async fn report(State((service, _)): State<ReleaseState>, Path(name): Path<String>) -> Response {
     let reports = service.reports.lock().unwrap_or_else(PoisonError::into_inner);
     match reports.iter().find(|(kept, _)| *kept == name) {
@@ -220,7 +225,7 @@ async fn report(State((service, _)): State<ReleaseState>, Path(name): Path<Strin
         }
         None => refusal(
             StatusCode::NOT_FOUND,
-            "the report is no longer kept; legal: release the study again",
+            "the report is no longer stored; legal: release the study again",
         ),
     }
 }

@@ -27,16 +27,16 @@ function part(one) {
 /**
  * The numbers of one row.
  * @typedef {{group: (string | number)[], part: string, cells: Map<string, AnswerNumber>}} Row
- * @typedef {{names: string[], groups: string[], hasParts: boolean, rows: Row[]}} Wide
+ * @typedef {{names: string[], groups: string[], hasParts: boolean, rows: Row[]}} AnswerTable
  */
 
 /**
  * A row for each group and part, and a column for each aggregate.
  * @param {AnswerNumber[]} answers
  * @param {string} sql names the groups
- * @returns {Wide}
+ * @returns {AnswerTable}
  */
-function wide(answers, sql) {
+function toTable(answers, sql) {
   /** @type {Map<string, Row>} */
   const rows = new Map();
   for (const one of answers) {
@@ -71,7 +71,7 @@ function groupNames(sql, count) {
  * @param {string} sql
  */
 export function numbers(answers, sql) {
-  const { names, groups, hasParts, rows } = wide(answers, sql);
+  const { names, groups, hasParts, rows } = toTable(answers, sql);
   const head = [...groups, ...(hasParts ? ['Part'] : [])].map((name) => h('th', { scope: 'col' }, name));
   return [
     h('thead', {}, h('tr', {}, ...head, ...names.map((name) => h('th', { scope: 'col', class: 'right' }, name)))),
@@ -111,7 +111,7 @@ function cell(one) {
  * @param {string} sql
  */
 export function csv(answers, sql) {
-  const { names, groups, hasParts, rows } = wide(answers, sql);
+  const { names, groups, hasParts, rows } = toTable(answers, sql);
   const heads = [
     ...groups,
     ...(hasParts ? ['of'] : []),

@@ -1,6 +1,6 @@
 // Shows an answer in the console: its numbers, its charts and a CSV file.
 
-import { priced, remaining } from './charge_text.js';
+import { balanceText, chargeText } from './charge_text.js';
 import { byId, download, formatNumber, setText } from './dom.js';
 import { charts, csv, numbers } from './answer_table.js';
 
@@ -26,14 +26,14 @@ export function showAnswer(question, answer) {
   byId('answer').hidden = false;
   setText(byId('asked-sql'), question.sql);
   byId('answer').classList.toggle('dummy', answer.dummy);
-  const cost = answer.repeated ? 'Free, because this question was answered before' : `It cost ${priced(answer.cost)}`;
-  const dummy = 'Computed from made-up rows: it was free and says nothing about the table.';
-  setText(byId('paid'), answer.dummy ? dummy : `${cost}; ${remaining(answer.left)}.`);
+  const cost = answer.repeated ? 'Free, because this question was answered before' : `It cost ${chargeText(answer.cost)}`;
+  const dummy = 'Computed from made-up rows. The answer was free and says nothing about the table.';
+  setText(byId('paid'), answer.dummy ? dummy : `${cost}; ${balanceText(answer.left)}.`);
   byId('numbers').replaceChildren(...numbers(answer.answers, question.sql));
   drawCharts();
   const share = formatNumber(100 * question.confidence, 6, 'halfExpand');
   const interval = `Each interval contains the number without noise with probability ${share} %.`;
-  const none = answer.answers.some((one) => one.interval === null) ? ' Where no interval is shown, the accuracy is not known.' : '';
+  const none = answer.answers.some((one) => one.interval === null) ? ' If a number has no interval, its accuracy is not known.' : '';
   setText(byId('meaning'), answer.answers.some((one) => one.interval) ? interval + none : none.trim());
   byId('answer').scrollIntoView({ block: 'nearest' });
 }

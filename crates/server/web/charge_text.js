@@ -11,12 +11,16 @@ import { formatNumber } from './dom.js';
  * A charge with its unit.
  * @param {Charge} charge
  */
-export function priced(charge) {
+export function chargeText(charge) {
   const delta = charge.delta > 0 ? ` and delta ${formatNumber(charge.delta, 3)}` : '';
-  return `${formatNumber(charge.amount)} ${charge.unit}${delta}`;
+  const unit = charge.unit === 'releases' && charge.amount === 1 ? 'release' : charge.unit;
+  return `${formatNumber(charge.amount)} ${unit}${delta}`;
 }
 
-/** @param {Balance} left */
-export function remaining(left) {
+/**
+ * The remaining budget with its unit.
+ * @param {Balance} left
+ */
+export function balanceText(left) {
   return `${formatNumber(left.amount, 4, 'floor')} of ${formatNumber(left.of, 6, 'floor')} ${left.unit} left`;
 }

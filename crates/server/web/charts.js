@@ -8,6 +8,7 @@ import { formatNumber, s } from './dom.js';
  * @typedef {{x: number, y: number}} Step
  */
 
+/** The height of a row, the height of the axis labels and the width of a letter, in pixels. */
 const LINE = 24;
 const FOOT = 24;
 const LETTER = 6.6;
@@ -90,11 +91,11 @@ export function dots(title, points, width) {
       s('line', { class: 'span', x1: x(point.low), x2: x(point.high), y1: y, y2: y }),
       s('circle', { class: 'dot', cx: x(point.value), cy: y, r: 4 }));
   });
-  const said = textAlternative(title, points.map((point) => {
+  const description = textAlternative(title, points.map((point) => {
     const range = point.high > point.low ? `, from ${plain(point.low)} to ${plain(point.high)}` : '';
     return `${point.label} ${plain(point.value)}${range}`.trim();
   }));
-  return picture(said, width, ground + FOOT, [...marks.flat(), ...lines]);
+  return picture(description, width, ground + FOOT, [...marks.flat(), ...lines]);
 }
 
 /**
@@ -134,22 +135,22 @@ export function histogram(title, blocks, width) {
     free = x(edge) + half + 8;
     parts.push(s('text', { x: Math.min(x(edge), width - half), y: height + 17, 'text-anchor': 'middle' }, plain(edge)));
   }
-  const said = textAlternative(title, blocks.map((block) => {
+  const description = textAlternative(title, blocks.map((block) => {
     return `${plain(block.from)} to ${plain(block.to)}: ${plain(block.value)}, from ${plain(block.low)} to ${plain(block.high)}`;
   }));
-  return picture(said, width, height + FOOT, parts);
+  return picture(description, width, height + FOOT, parts);
 }
 
 /**
  * Draws the spending as a step function below the budget.
- * @param {string} said
+ * @param {string} description
  * @param {Step[]} steps in order
  * @param {[number, number]} ends of the axis
  * @param {[string, string]} names of the ends
  * @param {number} whole the budget
  * @param {number} width
  */
-export function stairs(said, steps, [from, to], [first, last], whole, width) {
+export function stairs(description, steps, [from, to], [first, last], whole, width) {
   const height = 110;
   const top = 10;
   const roof = Math.max(whole, ...steps.map((step) => step.y)) || 1;
@@ -160,7 +161,7 @@ export function stairs(said, steps, [from, to], [first, last], whole, width) {
   const y = (/** @type {number} */ value) => top + ((roof - value) / roof) * (height - top);
   const path = steps.map((step) => `H${round(x(step.x))}V${round(y(step.y))}`).join('');
   const line = `M${round(left)} ${round(y(0))}${path}H${round(right)}`;
-  return picture(said, width, height + FOOT, [
+  return picture(description, width, height + FOOT, [
     ...marks.flatMap((tick) => [
       s('line', { class: 'grid', x1: left, x2: right, y1: y(tick), y2: y(tick) }),
       s('text', { x: left - 6, y: y(tick) + 4, 'text-anchor': 'end' }, plain(tick)),
@@ -179,13 +180,13 @@ function round(value) {
 }
 
 /**
- * @param {string} said
+ * @param {string} description
  * @param {number} width
  * @param {number} height
  * @param {SVGElement[]} parts
  */
-function picture(said, width, height, parts) {
-  return s('svg', { class: 'chart', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': said }, ...parts);
+function picture(description, width, height, parts) {
+  return s('svg', { class: 'chart', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': description }, ...parts);
 }
 
 /**

@@ -82,7 +82,7 @@ export function complete(editor, list) {
     found = [...new Set([...names, ...SQL_WORDS])].filter((text) => text.toLowerCase().startsWith(start)).slice(0, MAX_SUGGESTIONS);
     if (found.some((text) => text.toLowerCase() === start)) found = [];
     show();
-    if (found.length) setText(byId('live'), `${found.length} suggestions; the down arrow chooses`);
+    if (found.length) setText(byId('live'), `${found.length} ${found.length === 1 ? 'suggestion' : 'suggestions'}; the down arrow chooses`);
   };
   const take = (/** @type {number} */ index) => {
     const text = found[index];

@@ -2,9 +2,9 @@
 
 import { showAnswer } from './answer_view.js';
 import { meter } from './charts.js';
-import { priced, remaining } from './charge_text.js';
+import { balanceText, chargeText } from './charge_text.js';
 import { complete } from './completion.js';
-import { askUnder, call, errorText, readable, Refused, store, stored } from './curator_client.js';
+import { askWithKey, call, errorText, loadStored, readable, ServiceError, store } from './curator_client.js';
 import { byId, formatNumber, h, setProblem, setText } from './dom.js';
 import { isAboutToken, login, logOut } from './login.js';
 import { edges, startQuestionForm } from './question_form.js';
@@ -66,7 +66,7 @@ login(['analyst'], 'The console is for analysts; the owner’s page is for owner
     await refreshAccounts();
     editorChanged();
   });
-  const unanswered = stored('open');
+  const unanswered = loadStored('open');
   if (unanswered && state.accounts.some((each) => each.name === unanswered.question?.account)) {
     fillEditor(unanswered.question);
     showProblem('This question was sent before, but no answer arrived. Asking it again does not charge twice.');
@@ -99,7 +99,7 @@ function showAccounts(list) {
     const open = each.slots.filter((one) => one.used < one.count).length;
     const slots = each.slots.length ? `, ${open} of ${each.slots.length} slots open` : '';
     return h('li', {},
-      h('span', { class: 'line between' }, h('b', {}, each.name), h('span', {}, each.closed ? 'closed' : remaining(each.left) + slots)),
+      h('span', { class: 'line between' }, h('b', {}, each.name), h('span', {}, each.closed ? 'closed' : balanceText(each.left) + slots)),
       meter(1 - each.left.amount / (each.left.of || 1)));
   }));
   const names = list.map((each) => each.name);
@@ -248,7 +248,7 @@ async function fetchPrice(question) {
     return price;
   } catch (error) {
     if (state.request !== request) return null;
-    const isAboutSql = error instanceof Refused && error.status >= 400 && error.status < 500 && !isAboutToken(error);
+    const isAboutSql = error instanceof ServiceError && error.status >= 400 && error.status < 500 && !isAboutToken(error);
     if (isAboutSql) setProblem([editor], byId('sql-wrong'), errorText(error));
     else showError(error);
     return null;
@@ -262,9 +262,9 @@ function showPrice() {
   const price = state.priced?.price ?? null;
   byId('stale-able').classList.remove('stale');
   setText(byId('cost'), !price ? '–' : price.free ? '0' : formatNumber(price.cost.amount));
-  setText(byId('unit'), !price ? '' : priced(price.cost).replace(/^\S+( × \S+)? /, ''));
+  setText(byId('unit'), !price ? '' : chargeText(price.cost).replace(/^\S+( × \S+)? /, ''));
   const more = price && price.left.more !== null && price.affordable ? `; ${price.left.words}` : '';
-  const left = price ? remaining(price.left) + more : '';
+  const left = price ? balanceText(price.left) + more : '';
   setText(byId('left'), price?.free ? `This question was answered before; asking it again is free. ${left}` : left);
   byId('expected').replaceChildren(...(price?.expected ?? []).map(({ name, half_width }) => h('li', {},
     h('span', {}, name), half_width === null ? ' depends on the number of rows' : ` ± ${formatNumber(half_width)}`)));
@@ -275,10 +275,15 @@ function showPrice() {
 
 function showButtons() {
   const price = state.priced?.price;
-  const label = !price ? 'Ask' : price.free ? 'Ask again for free' : `Ask for ${priced(price.cost)}`;
+  const label = !price ? 'Ask' : price.free ? 'Ask again for free' : `Ask for ${chargeText(price.cost)}`;
   setText(byId('ask'), state.isAsking ? 'Asking …' : label);
   byId('ask').setAttribute('aria-disabled', String(state.isAsking || !price || !price.affordable));
   byId('rehearse').setAttribute('aria-disabled', String(state.isAsking || !price));
+}
+
+/** @param {import('./curator_client.js').Answer} answer */
+function numberCount({ answers }) {
+  return `${answers.length} ${answers.length === 1 ? 'number' : 'numbers'}`;
 }
 
 /** Shows an answer computed from made-up rows. */
@@ -291,7 +296,7 @@ async function rehearse() {
   try {
     const answer = await call('rehearsals', question);
     showAnswer(question, answer);
-    setText(byId('live'), `${answer.answers.length} numbers from made-up rows`);
+    setText(byId('live'), `${numberCount(answer)} from made-up rows`);
   } catch (error) {
     showError(error);
   } finally {
@@ -307,21 +312,21 @@ async function ask() {
   state.isAsking = true;
   showButtons();
   showProblem('');
-  const unanswered = stored('open');
+  const unanswered = loadStored('open');
   const isSame = unanswered && JSON.stringify(unanswered.question) === JSON.stringify(question);
   const key = isSame ? unanswered.key : crypto.randomUUID();
   store('open', { question, key });
   try {
-    const answer = await askUnder(question, key);
+    const answer = await askWithKey(question, key);
     store('open', null);
     remember(state.me?.name, question, answer);
     showLog();
     showAnswer(question, answer);
-    setText(byId('live'), `Answered: ${answer.answers.length} numbers, ${answer.repeated ? 'for free' : `for ${priced(answer.cost)}`}`);
+    setText(byId('live'), `Answered: ${numberCount(answer)}, ${answer.repeated ? 'for free' : `for ${chargeText(answer.cost)}`}`);
     await refreshAccounts();
   } catch (error) {
     // A refused question was not charged. After any other error the question may have been charged.
-    if (error instanceof Refused && error.status >= 400 && error.status < 500) store('open', null);
+    if (error instanceof ServiceError && error.status >= 400 && error.status < 500) store('open', null);
     showError(error);
   } finally {
     state.isAsking = false;
@@ -343,7 +348,7 @@ async function askAgain(question) {
   state.priced = null;
   const price = await fetchPrice(question);
   if (price?.free) await ask();
-  else if (price) showProblem(`This question is no longer free: it would cost ${priced(price.cost)}.`);
+  else if (price) showProblem(`This question is no longer free. It would cost ${chargeText(price.cost)}.`);
 }
 
 /** Shows the questions that this tab asked of the chosen account. */

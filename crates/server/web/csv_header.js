@@ -17,9 +17,9 @@ const SEPARATORS = [',', ';', '\t', '|'];
 export async function headerOf(file) {
   const extension = file.name.split('.').pop()?.toLowerCase();
   if (extension === 'parquet')
-    throw new Error('The page cannot read the columns of a Parquet file. Run counterpoint study new and open the file that it writes');
+    throw new Error('The page cannot read the columns of a Parquet file. Run counterpoint study new, save the study file that it prints, and open it here');
   const line = await firstLine(file);
-  if (line.trim() === '') throw new Error('The first line is empty. Possible: the name of every column');
+  if (line.trim() === '') throw new Error('The first line is empty. Possible: a line with the name of every column');
   const header = extension === 'jsonl' || line.trimStart().startsWith('{') ? keys(line) : names(line);
   check(header.names);
   return header;

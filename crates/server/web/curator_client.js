@@ -31,7 +31,7 @@ const TOKEN = `${PREFIX}token`;
 const RETRY_DELAY = 400;
 
 /** An error of the service as a sentence, with its code and HTTP status. */
-export class Refused extends Error {
+export class ServiceError extends Error {
   /**
    * @param {string} code
    * @param {number} status 0 if there was no response
@@ -49,7 +49,7 @@ export class Refused extends Error {
  * @param {string} name
  * @returns {any}
  */
-export function stored(name) {
+export function loadStored(name) {
   try {
     return JSON.parse(sessionStorage.getItem(PREFIX + name) ?? 'null');
   } catch {
@@ -98,7 +98,7 @@ export function authorization() {
  * @returns {Promise<Me>}
  */
 export async function tryToken(text) {
-  // A header cannot hold other characters.
+  // An HTTP header cannot contain other characters.
   if (!/^[\x21-\x7e]+$/.test(text)) throw new Error('This is not a token. Possible: a text that begins with cpt_.');
   state.token = text;
   const me = await call('me');
@@ -150,7 +150,7 @@ export async function call(path, body, signal, method = 'GET') {
     status = response.status;
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new Refused('unreachable', 0, 'the server does not answer; is counterpoint serve still running?');
+    throw new ServiceError('unreachable', 0, 'the server does not answer; is counterpoint serve still running?');
   }
   if (status === 200) return JSON.parse(text);
   throw problem(status, text);
@@ -164,7 +164,7 @@ const PAGE_SIZE = 10_000;
  * @param {string} path
  * @returns {Promise<any[]>}
  */
-export async function pages(path) {
+export async function fetchPages(path) {
   const list = [];
   let after = '';
   do {
@@ -182,11 +182,11 @@ export async function pages(path) {
 function problem(status, text) {
   try {
     const { code, title, detail } = JSON.parse(text);
-    if (code === 'unauthorized') return new Refused(code, status, 'the token is unknown or revoked; legal: a valid token');
-    return new Refused(String(code), status, String(detail || title));
+    if (code === 'unauthorized') return new ServiceError(code, status, 'the token is unknown or revoked; legal: a valid token');
+    return new ServiceError(String(code), status, String(detail || title));
   } catch {
     const noCurator = 'this server has no curator; legal: counterpoint serve with --demo or --config';
-    return new Refused('unreadable', status, status === 404 ? noCurator : text.trim() || `status ${status}`);
+    return new ServiceError('unreadable', status, status === 404 ? noCurator : text.trim() || `status ${status}`);
   }
 }
 
@@ -196,12 +196,12 @@ function problem(status, text) {
  * @param {string} key
  * @returns {Promise<Answer>}
  */
-export async function askUnder(question, key) {
+export async function askWithKey(question, key) {
   const body = { ...question, key };
   try {
     return await call('questions', body);
   } catch (error) {
-    if (!(error instanceof Refused) || error.status !== 0) throw error;
+    if (!(error instanceof ServiceError) || error.status !== 0) throw error;
     await new Promise((done) => setTimeout(done, RETRY_DELAY));
     return call('questions', body);
   }

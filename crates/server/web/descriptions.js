@@ -134,6 +134,6 @@ export function confidenceOfEach(study, statistic, line) {
  */
 export function dropEffect(line) {
   const { factor, epsilon } = line?.if_dropped ?? {};
-  if (factor) return `without it, the other errors are about ${formatNumber(factor, 3)} times what you entered`;
-  return epsilon ? `without it, the total is about ε ${formatNumber(epsilon, 3)}` : '';
+  if (factor) return `without this statistic, the other errors are about ${formatNumber(factor, 3)} times what you entered`;
+  return epsilon ? `without this statistic, the total is about ε ${formatNumber(epsilon, 3)}` : '';
 }

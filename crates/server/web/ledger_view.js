@@ -117,8 +117,8 @@ function showSpending() {
   byId('spending').replaceChildren(...spent.slice(0, MAX_CHARTS).map((account) => {
     const list = steps.get(account.name) ?? [];
     const total = formatNumber(list.at(-1)?.y ?? 0);
-    const said = `${account.name}: ${total} of ${formatNumber(account.left.of, 6, 'floor')} ${account.left.unit} in ${list.length} charges`;
-    return h('figure', {}, h('figcaption', {}, said), stairs(`Spending of ${said}, from ${names[0]} to ${names[1]}`,
+    const caption = `${account.name}: ${total} of ${formatNumber(account.left.of, 6, 'floor')} ${account.left.unit} in ${list.length} ${list.length === 1 ? 'charge' : 'charges'}`;
+    return h('figure', {}, h('figcaption', {}, caption), stairs(`Spending of ${caption}, from ${names[0]} to ${names[1]}`,
       list, [first[by], end], names, account.left.of, 320));
   }));
   byId('no-spending').hidden = spent.length > 0 && spent.length <= MAX_CHARTS;

@@ -1,7 +1,7 @@
 // The login form: takes a token, finds its holder, and logs out again.
 
 import { byId, setProblem, setText } from './dom.js';
-import { errorText, forgetToken, hasToken, Refused, tryToken, whoAmI } from './curator_client.js';
+import { errorText, forgetToken, hasToken, ServiceError, tryToken, whoAmI } from './curator_client.js';
 
 /** @typedef {import('./curator_client.js').Me} Me */
 
@@ -58,7 +58,7 @@ export function logOut(error) {
  * @param {unknown} error
  */
 export function isAboutToken(error) {
-  return error instanceof Refused && error.status === 401;
+  return error instanceof ServiceError && error.status === 401;
 }
 
 /** @param {string} role */

@@ -1,7 +1,7 @@
 // The owner’s page: the budgets of the accounts, the ledger’s history and its verification.
 
 import { meter } from './charts.js';
-import { call, errorText, pages } from './curator_client.js';
+import { call, errorText, fetchPages } from './curator_client.js';
 import { byId, formatNumber, h, setProblem, setText } from './dom.js';
 import { showHistory } from './ledger_view.js';
 import { isAboutToken, login, logOut } from './login.js';
@@ -27,7 +27,7 @@ login(['owner', 'auditor'], 'This page is for owners and auditors; analysts ask 
 
 async function load() {
   // The last page has the head of the whole history.
-  const [status, history, asked] = await Promise.all([pages('status'), pages('history'), pages('questions')]);
+  const [status, history, asked] = await Promise.all([fetchPages('status'), fetchPages('history'), fetchPages('questions')]);
   state.accounts = status.flatMap((page) => page.accounts);
   showHead(history.at(-1).head);
   byId('tree').replaceChildren(...branches(null));

@@ -94,7 +94,7 @@ export function showBudget(study, planned, problem) {
     slider.setAttribute('aria-valuetext', `epsilon ${formatNumber(value)}`);
   }
   setText(byId('epsilon-label'), study.mode === 'errors' ? 'Cost ε' : 'Budget ε');
-  setText(byId('slider-hint'), study.mode === 'errors' ? 'Drag to fix a budget instead; the errors then adapt.' : 'Drag to change the budget; the errors adapt.');
+  setText(byId('slider-hint'), study.mode === 'errors' ? 'Drag to fix a budget instead. Then the errors adapt.' : 'Drag to change the budget; the errors adapt.');
   const wrong = (/** @type {string} */ name) => (problem && problem.statistic === null && problem.field === name ? problem.problem : '');
   setProblem([field], byId('epsilon-wrong'), wrong('epsilon') && sentence('Epsilon', wrong('epsilon')));
   const delta = /** @type {HTMLInputElement} */ (byId('delta'));
@@ -119,7 +119,7 @@ export function showShares(planned) {
   byId('shares-bar').replaceChildren(stackedBar(parts));
   const largest = [...parts].sort((one, other) => other.size - one.size).slice(0, 3);
   setText(byId('shares-text'), `Each part shows the cost of one statistic alone. The most expensive are ${largest
-    .map(({ name, size }) => `${name} (ε ${formatNumber(size, 3)})`).join(', ')}. Together, all cost less than the sum of these: ε ${formatNumber(planned.epsilon.upper)}.`);
+    .map(({ name, size }) => `${name} (ε ${formatNumber(size, 3)})`).join(', ')}. All of them together cost less than the sum of these costs: ε ${formatNumber(planned.epsilon.upper)}.`);
 }
 
 /**
@@ -145,5 +145,5 @@ export function showComparison(planned) {
   const least = Math.min(...list.map(({ value }) => value ?? Infinity));
   const saved = 100 * (1 - ours / least);
   const what = byFactor ? 'smaller errors than' : 'less than';
-  setText(byId('saving'), saved > 0.05 && Number.isFinite(saved) ? `${formatNumber(saved, 2, 'halfExpand')} % ${what} the best of them.` : '');
+  setText(byId('saving'), saved > 0.05 && Number.isFinite(saved) ? `${formatNumber(saved, 2, 'halfExpand')} % ${what} the best of the other theorems.` : '');
 }

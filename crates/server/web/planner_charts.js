@@ -13,7 +13,7 @@ const GROUND = 36;
 const LINE = 68;
 
 /**
- * @typedef {object} Likely
+ * @typedef {object} LikelyAnswers
  * @property {number} error
  * @property {number | null} before the error in the plan that is kept
  * @property {[number, number] | null} axis
@@ -23,7 +23,7 @@ const LINE = 68;
 
 /**
  * Draws likely answers around the truth, and below them the range of answers.
- * @param {Likely} likely
+ * @param {LikelyAnswers} likely
  * @returns {SVGElement}
  */
 export function likelyChart(likely) {
@@ -73,7 +73,7 @@ function whole(error, [low, high], half) {
 
 /**
  * Draws twenty equally likely answers; equal ones are stacked.
- * @param {Likely} likely
+ * @param {LikelyAnswers} likely
  * @param {number} scale
  */
 function dots(likely, scale) {
@@ -122,7 +122,7 @@ function normalCdf(x) {
   return x < 0 ? tail : 1 - tail;
 }
 
-/** @param {Likely} likely */
+/** @param {LikelyAnswers} likely */
 function label(likely) {
   const axis = likely.axis ? `, on an axis from ${formatNumber(likely.axis[0], 4, 'halfExpand')} to ${formatNumber(likely.axis[1], 4, 'halfExpand')}` : '';
   const before = likely.before === null ? '' : `; it was ${formatNumber(likely.before)}`;

@@ -358,7 +358,7 @@ async function readHeader(file) {
     const { names, separator } = await headerOf(file);
     declareColumns(names);
     const other = separator !== null && separator !== ',' && names.length > 1;
-    setText(byId('header-note'), other ? 'The columns of this file are not separated by commas. Save it with commas before you release it.' : '');
+    setText(byId('header-note'), other ? 'The columns of this file are not separated by commas. Save the file with commas before you release the study.' : '');
   } catch (error) {
     setProblem([], byId('header-wrong'), `${file.name}: ${error instanceof Error ? error.message : ''}.`);
   }
@@ -425,7 +425,7 @@ function addListeners() {
     state.kept = { study: steps.now, answer, lines: /** @type {Map<number, Line>} */ (lines) };
     render();
     byId('go-back').focus();
-    announce('Kept. Its numbers are shown beside those of changed plans.');
+    announce('The plan is kept. Its numbers are shown beside those of changed plans.');
   });
   on('go-back', 'click', () => { if (state.kept) replace(state.kept.study); });
   on('forget', 'click', () => { state.kept = null; render(); byId('compare').focus(); });

@@ -1,7 +1,7 @@
 // The questions that this tab asked of an account.
 
-import { priced } from './charge_text.js';
-import { store, stored } from './curator_client.js';
+import { chargeText } from './charge_text.js';
+import { loadStored, store } from './curator_client.js';
 import { byId, h } from './dom.js';
 
 /**
@@ -31,9 +31,9 @@ function storageName(who, account) {
 export function remember(who, question, answer) {
   const name = storageName(who, question.account);
   /** @type {LogEntry[]} */
-  const list = stored(name) ?? [];
+  const list = loadStored(name) ?? [];
   const same = list.find((each) => JSON.stringify(each.question) === JSON.stringify(question));
-  const cost = answer.repeated ? same?.cost ?? 'nothing, because it was answered before' : priced(answer.cost);
+  const cost = answer.repeated ? same?.cost ?? 'nothing, because it was answered before' : chargeText(answer.cost);
   store(name, [{ question, cost }, ...list.filter((each) => each !== same)].slice(0, MAX_ENTRIES));
 }
 
@@ -45,7 +45,7 @@ export function remember(who, question, answer) {
  */
 export function showQuestionLog(who, account, again) {
   /** @type {LogEntry[]} */
-  const list = stored(storageName(who, account)) ?? [];
+  const list = loadStored(storageName(who, account)) ?? [];
   byId('asked').hidden = list.length === 0;
   byId('asked-list').replaceChildren(...list.map(({ question, cost }) => h('li', {},
     h('code', {}, question.sql),

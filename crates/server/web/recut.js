@@ -38,7 +38,7 @@ function newSlot() {
  * The release that a slot declares, as a text.
  * @param {Slot} slot
  */
-export function declares({ declares }) {
+function declarationText({ declares }) {
   if (!declares) return '';
   const { mechanism, name, count, recipe, also, ...numbers } = declares;
   return [mechanism, ...Object.entries(numbers).map(([field, value]) => `${field} ${value}`)].join(', ');
@@ -58,7 +58,7 @@ export function showSlots(account, onChange) {
   state.account = account;
   byId('slot-list').replaceChildren(
     ...slots.map((slot) =>
-      h('li', {}, h('b', {}, slot.name), ` ${slot.count - slot.used} of ${slot.count} left`, h('small', {}, ` ${declares(slot)}`)),
+      h('li', {}, h('b', {}, slot.name), ` ${slot.count - slot.used} of ${slot.count} left`, h('small', {}, ` ${declarationText(slot)}`)),
     ),
   );
   byId('recut').hidden = account.closed || slots.every((slot) => slot.used >= slot.count);

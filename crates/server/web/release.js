@@ -1,7 +1,7 @@
 // Step 4 of the planner: releases the study from the server's data source, or rehearses it with made-up rows.
 
 import { dots, histogram, MAX_POINTS } from './charts.js';
-import { store, stored } from './curator_client.js';
+import { loadStored, store } from './curator_client.js';
 import { byId, download, formatNumber, h, setProblem, setText, significantDigits } from './dom.js';
 import { fetchProgress, post } from './planner_client.js';
 import { sentence } from './descriptions.js';
@@ -46,7 +46,7 @@ function takeKey() {
 
 /** @returns {Record<string, string>} */
 function key() {
-  return { 'Release-Key': String(stored(KEY) ?? '') };
+  return { 'Release-Key': String(loadStored(KEY) ?? '') };
 }
 
 /**
@@ -55,7 +55,7 @@ function key() {
  */
 export async function openRelease(found) {
   takeKey();
-  if (!stored(KEY)) return;
+  if (!loadStored(KEY)) return;
   const response = await fetch('/release', { headers: key() }).catch(() => null);
   if (response?.status === 401) store(KEY, null);
   if (!response?.ok) return;
@@ -119,7 +119,7 @@ function show() {
     byId('release-hint'),
     planned.hasColumns
       ? 'Noise is drawn only once. Releasing the same study again gives the same numbers and costs nothing.'
-      : 'Declare the columns of your data in step 1 first. The statistics are computed from them.',
+      : 'First declare the columns of your data in step 1. The statistics are computed from these columns.',
   );
   byId('releasing').hidden = running === null;
   const bar = byId('release-bar');
@@ -139,7 +139,7 @@ function show() {
   setText(
     byId('released-cost'),
     published.made_up
-      ? 'Computed from made-up rows: they say nothing about anybody. Nothing was charged or written.'
+      ? 'These numbers are computed from made-up rows and say nothing about anybody. Nothing was charged or written.'
       : `Guarantee: ε ${formatNumber(epsilon)} at δ = ${formatNumber(delta)}.${rest} The files are in ${source.folder}.`,
   );
   byId('released-old').hidden = result.study === JSON.stringify(planned.study);

@@ -1,6 +1,7 @@
-// Sessions: mechanisms that are charged when they are opened and then answer one question after another.
+// Sessions: mechanisms that are charged when they are opened and then answer several questions, one by one.
 
-import { call, errorText, pages } from './curator_client.js';
+import { balanceText } from './charge_text.js';
+import { call, errorText, fetchPages } from './curator_client.js';
 import { byId, h, setProblem, setText } from './dom.js';
 import { isAboutToken, logOut } from './login.js';
 
@@ -58,7 +59,7 @@ export async function startSessions(tables, account, onSpent) {
   byId('session-table').replaceChildren(...tables.map((name) => h('option', { value: name }, name)));
   const kind = () => {
     const { value } = /** @type {HTMLSelectElement} */ (byId('session-kind'));
-    setText(byId('session-answers-label'), { sparse_vector: 'Answers above the threshold', guess_and_check: 'Corrections', sequence: 'Counts' }[value] ?? '');
+    setText(byId('session-answers-label'), { sparse_vector: 'Number of answers above the threshold', guess_and_check: 'Corrections', sequence: 'Counts' }[value] ?? '');
     setText(byId('session-threshold-label'), value === 'guess_and_check' ? 'Tolerance' : 'Threshold');
     byId('session-threshold-line').hidden = value === 'sequence';
   };
@@ -69,7 +70,7 @@ export async function startSessions(tables, account, onSpent) {
     setProblem([], byId('session-wrong'), '');
     try {
       const opened = await call('sessions', sessionRequest(account()));
-      setText(byId('session-said'), `Session ${opened.key} is open. ${opened.left.words} left.`);
+      setText(byId('session-said'), `Session ${opened.key} is open. The account has ${balanceText(opened.left)}.`);
       await load();
       await state.onSpent();
     } catch (error) {
@@ -80,7 +81,7 @@ export async function startSessions(tables, account, onSpent) {
 }
 
 async function load() {
-  state.list = (await pages('sessions')).flatMap((page) => page.sessions);
+  state.list = (await fetchPages('sessions')).flatMap((page) => page.sessions);
   show();
 }
 
@@ -138,7 +139,7 @@ function item(session, index) {
         'span',
         {},
         h('b', {}, key),
-        h('small', {}, ` ${kind.replaceAll('-', ' ')} on ${table}, paid by ${account}; ${answered} answered${over ? ', closed' : ''}`),
+        h('small', {}, ` ${kind.replaceAll('-', ' ')} on ${table}, paid by ${account}; ${answered} answered${over ? ', over' : ''}`),
       ),
       !over && h('button', { type: 'button', onclick: () => close(session) }, 'End', h('span', { class: 'hidden' }, ` session ${key}`)),
     ),
@@ -185,7 +186,7 @@ async function close(session) {
   setProblem([], byId('session-wrong'), '');
   try {
     await call(path(session), undefined, undefined, 'DELETE');
-    setText(byId('session-said'), `Session ${session.key} is closed. Its cost is not refunded.`);
+    setText(byId('session-said'), `Session ${session.key} is over. Its cost is not refunded.`);
     await load();
   } catch (error) {
     failed(error);

@@ -27,7 +27,7 @@ const NUMBERS = { name: 'column', shape: 'column', holds: 'numbers', label: 'Col
 const ANY = { name: 'column', shape: 'column', label: 'Column' };
 /** @type {Field} */
 const NARROWER = {
-  name: 'bounds', shape: 'pair', label: 'Narrower', optional: true, more: true, hint: 'values outside count as the nearer end',
+  name: 'bounds', shape: 'pair', label: 'Narrower bounds', optional: true, more: true, hint: 'values outside count as the nearer bound',
 };
 /** @type {Field} */
 const WITH = { name: 'with', shape: 'column', holds: 'numbers', label: 'and' };
@@ -54,7 +54,7 @@ export const KINDS = {
     start: {},
     error: 'people',
     explanation: 'Any one person changes a count by at most one. Whole-number noise hides this change.',
-    theorem: 'Geometric or discrete Gaussian noise on a whole number; its error is exact, from the noise’s own law.',
+    theorem: 'Geometric or discrete Gaussian noise on a whole number; its error is exact, because it is computed from the noise’s own distribution.',
   },
   proportion: {
     label: 'Proportion',
@@ -87,7 +87,7 @@ export const KINDS = {
     columnFields: [NUMBERS, NARROWER],
     start: { 'bounds.0': '0', 'bounds.1': '100' },
     error: 'value',
-    explanation: 'The sum divided by the number of people. Values outside the bounds count as the nearer bound. More people need less noise.',
+    explanation: 'The sum divided by the number of people. Values outside the bounds count as the nearer bound. With more people, the mean needs less noise.',
     theorem: 'If the number of people is public, only the sum has noise. Otherwise both have noise, and the error is that of their quotient.',
   },
   variance: {
@@ -124,7 +124,7 @@ export const KINDS = {
     start: { categories: 'north, east, south, west' },
     error: 'people',
     explanation: 'Each person is in one group, so all counts together cost little more than one count. The error holds for all groups at once.',
-    theorem: 'A person moves from one group to another (replace), or into one (add-remove): two counts change by one, or one.',
+    theorem: 'Replacing a person’s data changes two counts by one each. Adding or removing a person changes one count by one.',
   },
   quantiles: {
     label: 'Quantiles',
@@ -139,7 +139,7 @@ export const KINDS = {
     start: { 'bounds.0': '0', 'bounds.1': '100', shares: '0.25, 0.5, 0.75' },
     error: 'ranks',
     explanation: 'A candidate value is chosen at random; values closer to the requested rank are more likely. The error is in ranks: 50 means off by at most 50 people.',
-    theorem: 'The exponential mechanism, composed by its range rather than by its epsilon alone.',
+    theorem: 'The exponential mechanism, composed by its bounded range rather than by its epsilon alone.',
   },
   cdf: {
     label: 'Cumulative counts',
@@ -157,7 +157,7 @@ export const KINDS = {
     start: { 'bounds.0': '0', 'bounds.1': '100' },
     error: 'people',
     explanation: 'Counts of the people below many values. They are computed from a tree of counts, of which each person changes only a few.',
-    theorem: 'A binary tree of counts: at most 20 releases for 10⁶ edges under add-remove, 39 under replace, which is exact.',
+    theorem: 'A binary tree of counts. For 10⁶ edges, at most 20 releases are charged under add-remove and 39 under replace; the latter number is exact.',
   },
   covariance: {
     label: 'Covariance',
@@ -174,7 +174,7 @@ export const KINDS = {
   },
   correlation: {
     label: 'Correlation',
-    summary: 'The strength of the relation of two values',
+    summary: 'The strength of the relation between two values',
     fields: [
       BETWEEN,
       { name: 'with', shape: 'pair', label: 'and from' },
@@ -182,8 +182,8 @@ export const KINDS = {
     columnFields: [NUMBERS, WITH],
     start: { 'bounds.0': '0', 'bounds.1': '100', 'with.0': '0', 'with.1': '100', epsilon: '0.2' },
     error: 'none',
-    explanation: 'From −1 to 1. Its error depends on the data, so none can be promised. You fix its epsilon instead.',
-    theorem: 'Computed from noisy moments of both columns: computing with noisy numbers costs nothing.',
+    explanation: 'From −1 to 1. Its error depends on the data, so no error can be promised. You fix its epsilon instead.',
+    theorem: 'Computed from noisy moments of both columns. Computing with noisy numbers costs no privacy (post-processing).',
   },
   regression: {
     label: 'Regression',
@@ -195,8 +195,8 @@ export const KINDS = {
     columnFields: [NUMBERS, { name: 'predictors', shape: 'names', label: 'from', hint: 'columns of numbers, separated by commas' }],
     start: { 'bounds.0': '0', 'bounds.1': '100', predictors: '0 to 100; 0 to 1', epsilon: '0.2' },
     error: 'none',
-    explanation: 'The errors of the coefficients depend on the data, so none can be promised. You fix its epsilon instead.',
-    theorem: 'Noisy moments of all columns, from which coefficients are computed: computing with noisy numbers costs nothing.',
+    explanation: 'The errors of the coefficients depend on the data, so no errors can be promised. You fix the epsilon of the regression instead.',
+    theorem: 'The coefficients are computed from noisy moments of all columns. Computing with noisy numbers costs no privacy (post-processing).',
   },
   'held-back': {
     label: 'Held back',
@@ -205,7 +205,7 @@ export const KINDS = {
     columnFields: null,
     start: { epsilon: '0.1' },
     error: 'none',
-    explanation: 'A reserved part of epsilon. Later questions of any kind may use it.',
+    explanation: 'A part of epsilon that is reserved for later questions of any kind.',
     theorem: 'Composed as the worst mechanism with this guarantee, randomized response.',
   },
 };
@@ -226,6 +226,6 @@ export function fieldsOf(kind, isAbout) {
  */
 export function kindOf(kind) {
   const known = KINDS[kind];
-  if (!known) throw new Error(`there is no ${kind}`);
+  if (!known) throw new Error(`there is no kind of statistic named ${kind}`);
   return known;
 }

@@ -29,7 +29,7 @@ const CLASSES = {
 export function exported(format, study, answer) {
   if (format === 'study') {
     const text = `${JSON.stringify(toFile(study), null, 2)}\n`;
-    return { text, name: 'study.json', hint: 'The study as you entered it. Plan it with counterpoint plan study.json, or read it back with Open….' };
+    return { text, name: 'study.json', hint: 'The study as you entered it. Plan it with counterpoint plan study.json, or load it again with Open….' };
   }
   if (!answer) return { text: '', name: '', hint: '' };
   if (format === 'python') return { text: python(answer), name: 'plan.py', hint: 'Composes the same releases in Python.' };
@@ -56,7 +56,7 @@ function python({ planned }) {
   const { plan } = planned;
   const lines = plan.release.map((release) => {
     const known = CLASSES[/** @type {keyof typeof CLASSES} */ (release.mechanism)];
-    if (!known) return `    # ${release.mechanism}: not supported by this page`;
+    if (!known) return `    # ${release.mechanism}: this page cannot write it in Python`;
     const fields = known.fields.filter((field) => release[field] !== undefined);
     const given = [...fields.map((field) => `${field}=${release[field]}`), `name=${quoted(release.name)}`];
     return `    cp.${known.name}(${given.join(', ')})${release.count > 1 ? ` * ${release.count}` : ''},`;
@@ -88,7 +88,7 @@ function quoted(text) {
  */
 function ledger({ planned }, share) {
   const { plan } = planned;
-  // A ledger does not count the secrecy of a sample, so its epsilon is that of the releases themselves.
+  // A ledger does not count the secrecy of a sample. So its epsilon is that of the releases themselves.
   const epsilon = share === null ? planned.epsilon.upper : Math.log1p(Math.expm1(planned.epsilon.upper) / share);
   const budget = fieldText(epsilon * (1 + 1e-9), 6);
   const command = 'counterpoint ledger --url sqlite:budget.db';
@@ -100,7 +100,7 @@ function ledger({ planned }, share) {
     `${command} dataset people --adjacency ${plan.adjacency} --epsilon ${budget} --delta ${plan.delta}`,
     `${command} open study --dataset people --plan plan.json`,
     '',
-    '# For each release: before its noise is drawn, and after.',
+    '# For each release: reserve it before its noise is drawn, and commit the answer after.',
     first ? `${command} reserve study ${shell(first.name)} --key 1` : '',
     `${command} commit 1 --response answer.json`,
     '',

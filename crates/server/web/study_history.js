@@ -69,13 +69,13 @@ export function storeStudy(study) {
 }
 
 /**
- * The study in the link, or of the last visit, or an empty study.
+ * The study of the link; without a link, the study of the last visit or an empty study.
  * @returns {Study}
  */
 export function initialStudy() {
   const linked = fromLink(location.hash);
   if (linked) {
-    // Otherwise, returning to the page would replace later edits.
+    // With the link in the address, returning to the page would undo later edits.
     history.replaceState(null, '', location.pathname);
     return linked;
   }

@@ -1,6 +1,6 @@
 // The owner’s forms: opens accounts under a data set, creates tokens and revokes them.
 
-import { call, errorText, pages } from './curator_client.js';
+import { call, errorText, fetchPages } from './curator_client.js';
 import { byId, h, setOptions, setProblem, setText } from './dom.js';
 import { isAboutToken, logOut } from './login.js';
 
@@ -97,7 +97,7 @@ export function showChoices(accounts) {
 }
 
 async function tokens() {
-  show((await pages('tokens')).flatMap((page) => page.tokens));
+  show((await fetchPages('tokens')).flatMap((page) => page.tokens));
 }
 
 /** @param {Token[]} list */

@@ -16,11 +16,11 @@ pub(crate) struct LedgerArgs {
     #[arg(long, value_name = "URL")]
     pub(crate) url: String,
 
-    /// Refuse to work unless the history contains this head, printed earlier and kept elsewhere
+    /// Stop unless the history contains this head, which you got from an earlier command and kept outside the ledger
     #[arg(long, global = true, value_name = "SEQ:HASH")]
     pub(crate) expect_head: Option<Head>,
 
-    /// Write nothing; also reads ledgers on read-only media
+    /// Write nothing; works with ledgers on read-only media
     #[arg(long, global = true)]
     pub(crate) read_only: bool,
 
@@ -89,10 +89,10 @@ pub(crate) enum LedgerCommand {
         account: String,
     },
     /// List the history's entries
-    History(PartArgs),
+    History(HistorySelectionArgs),
     /// List stored responses
-    Responses(PartArgs),
-    /// Recompute everything from the history and compare
+    Responses(HistorySelectionArgs),
+    /// Recompute every balance from the history and compare it with the stored one
     Verify {
         /// Start at the checkpoint in this file, if it exists, and write a new checkpoint to it
         #[arg(long, value_name = "FILE")]
@@ -129,7 +129,7 @@ pub(crate) struct DatasetArgs {
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
 
-    /// The neighbouring data sets: add-remove or replace
+    /// How neighbouring data sets differ: one has one person more (add-remove), or one person's data differ (replace)
     #[arg(long, value_name = "A", value_parser = adjacency_values())]
     pub(crate) adjacency: Adjacency,
 
@@ -140,7 +140,7 @@ pub(crate) struct DatasetArgs {
     #[command(flatten)]
     pub(crate) budget: BudgetArgs,
 
-    /// The currency that is added up: sums, renyi, zcdp or gdp
+    /// What the data set adds up: epsilons (sums), Rényi divergences (renyi), rho (zcdp) or mu^2 (gdp)
     #[arg(long, value_name = "KIND", value_parser = kind_values(), default_value = "sums")]
     pub(crate) filter: FilterKind,
 }
@@ -180,7 +180,7 @@ pub(crate) struct OpenArgs {
     #[arg(conflicts_with = "filter")]
     pub(crate) plan: Option<String>,
 
-    /// The currency that an open account adds up: sums, renyi, zcdp or gdp
+    /// What an open account adds up: epsilons (sums), Rényi divergences (renyi), rho (zcdp) or mu^2 (gdp)
     #[arg(long, value_name = "KIND", value_parser = kind_values())]
     pub(crate) filter: Option<FilterKind>,
 
@@ -289,7 +289,7 @@ pub(crate) struct MoveArgs {
     #[arg(long, value_name = "X", value_parser = amount, allow_hyphen_values = true)]
     pub(crate) amount: Amount,
 
-    /// The amount of the delta for the releases' own deltas [default: 0]
+    /// The amount to move of the delta that is set aside for the releases' own deltas [default: 0]
     #[arg(long, value_name = "D", value_parser = amount, allow_hyphen_values = true)]
     pub(crate) delta: Option<Amount>,
 
@@ -305,7 +305,7 @@ pub(crate) struct ReserveArgs {
     pub(crate) account: String,
 
     #[command(flatten)]
-    pub(crate) asked: ReleaseRequestArgs,
+    pub(crate) request: ReleaseRequestArgs,
 
     /// Your name for this release, unique in the account; repeating a key charges nothing again
     #[arg(long, value_name = "K")]
@@ -323,7 +323,7 @@ pub(crate) struct PriceArgs {
     pub(crate) account: String,
 
     #[command(flatten)]
-    pub(crate) asked: ReleaseRequestArgs,
+    pub(crate) request: ReleaseRequestArgs,
 }
 
 /// A release to price or reserve.
@@ -373,7 +373,7 @@ pub(crate) struct SessionArgs {
 
 /// A selection of the history.
 #[derive(Debug, clap::Args)]
-pub(crate) struct PartArgs {
+pub(crate) struct HistorySelectionArgs {
     /// A data set or an account [default: all]
     #[arg(value_name = "ACCOUNT")]
     pub(crate) account: Option<String>,

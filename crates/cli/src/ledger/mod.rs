@@ -21,14 +21,16 @@ pub(crate) fn run(args: &LedgerArgs) -> Result<Outcome> {
     let Err(error) = outcome else { return outcome };
     match error.downcast_ref::<LedgerError>() {
         Some(LedgerError::Refused(refusal)) => {
-            no("refused", refusal.to_string(), Some(short(refusal)), args.json)
+            definite_no("refused", refusal.to_string(), Some(shortfall(refusal)), args.json)
         }
-        Some(LedgerError::OtherHistory { .. }) => no("broken", error.to_string(), None, args.json),
+        Some(LedgerError::OtherHistory { .. }) => {
+            definite_no("broken", error.to_string(), None, args.json)
+        }
         _ => Err(error),
     }
 }
 
-fn short(refusal: &Refusal) -> Shortfall {
+fn shortfall(refusal: &Refusal) -> Shortfall {
     Shortfall {
         budget: refusal.place.clone(),
         total: refusal.what.clone(),
@@ -47,13 +49,13 @@ fn outcome(args: &LedgerArgs) -> Result<Outcome> {
         if args.read_only || args.expect_head.is_some() {
             bail!("--read-only or --expect-head is given with init; legal: with other commands");
         }
-        return done(Ledger::init(&url)?.head()?, json);
+        return completion(Ledger::init(&url)?.head()?, json);
     }
     if let LedgerCommand::Upgrade { backup } = &args.command {
         if args.read_only {
             return Err(LedgerError::ReadOnly.into());
         }
-        return done(Ledger::upgrade(&url, Path::new(backup), args.expect_head)?, json);
+        return completion(Ledger::upgrade(&url, Path::new(backup), args.expect_head)?, json);
     }
     let is_verify = matches!(args.command, LedgerCommand::Verify { .. });
     // `verify` reports another history itself, so the ledger is opened without the expected head.
@@ -61,7 +63,7 @@ fn outcome(args: &LedgerArgs) -> Result<Outcome> {
     let options = OpenOptions { read_only: args.read_only, expect };
     let mut ledger = match Ledger::open_with(&url, &options) {
         Err(LedgerError::Damaged(problem)) if is_verify => {
-            return no("broken", problem, None, json);
+            return definite_no("broken", problem, None, json);
         }
         opened => opened?,
     };
@@ -70,18 +72,18 @@ fn outcome(args: &LedgerArgs) -> Result<Outcome> {
         LedgerCommand::Init | LedgerCommand::Upgrade { .. } => {
             bail!("this is a bug: init and upgrade have run already")
         }
-        LedgerCommand::Dataset(args) => done(setup::dataset(ledger, args)?, json),
-        LedgerCommand::Open(args) => warned(setup::open(ledger, args)?, json),
-        LedgerCommand::Recut(args) => warned(setup::recut(ledger, args)?, json),
-        LedgerCommand::Quota(args) => done(setup::quota(ledger, args)?, json),
-        LedgerCommand::Close { account } => done(ledger.close(account)?, json),
-        LedgerCommand::CloseDataset { dataset } => done(ledger.close_dataset(dataset)?, json),
-        LedgerCommand::Move(args) => done(setup::transfer(ledger, args)?, json),
+        LedgerCommand::Dataset(args) => completion(setup::dataset(ledger, args)?, json),
+        LedgerCommand::Open(args) => completion_with_warnings(setup::open(ledger, args)?, json),
+        LedgerCommand::Recut(args) => completion_with_warnings(setup::recut(ledger, args)?, json),
+        LedgerCommand::Quota(args) => completion(setup::quota(ledger, args)?, json),
+        LedgerCommand::Close { account } => completion(ledger.close(account)?, json),
+        LedgerCommand::CloseDataset { dataset } => completion(ledger.close_dataset(dataset)?, json),
+        LedgerCommand::Move(args) => completion(setup::transfer(ledger, args)?, json),
         LedgerCommand::Price(args) => release::price(ledger, args, json),
         LedgerCommand::Reserve(args) => release::reserve(ledger, args, json),
         LedgerCommand::Commit(args) => release::commit(ledger, args, json),
         LedgerCommand::Response(args) => release::response(ledger, args, json),
-        LedgerCommand::End(args) => done(ledger.end_session(&args.account, &args.key)?, json),
+        LedgerCommand::End(args) => completion(ledger.end_session(&args.account, &args.key)?, json),
         LedgerCommand::Session(args) => show::session(ledger, args, json),
         LedgerCommand::Pending { account } => show::pending(ledger, account.as_deref(), json),
         LedgerCommand::Status { account } => show::status(ledger, account.as_deref(), json),
@@ -93,10 +95,10 @@ fn outcome(args: &LedgerArgs) -> Result<Outcome> {
             show::verify(ledger, file, args.expect_head, json)
         }
         LedgerCommand::Backup { file, without_secrets: false } => {
-            done(ledger.backup(Path::new(file))?, json)
+            completion(ledger.backup(Path::new(file))?, json)
         }
         LedgerCommand::Backup { file, without_secrets: true } => {
-            done(ledger.backup_without_secrets(Path::new(file))?, json)
+            completion(ledger.backup_without_secrets(Path::new(file))?, json)
         }
         LedgerCommand::Export { without_responses } => show::export(ledger, !without_responses),
     }
@@ -121,11 +123,11 @@ fn show_with_warnings<E: std::error::Error + Send + Sync + 'static>(
     Ok(if json { Outcome::json(object()?) } else { Outcome::text(text(), warnings) })
 }
 
-fn done(head: Head, json: bool) -> Result<Outcome> {
-    warned((head, Vec::new()), json)
+fn completion(head: Head, json: bool) -> Result<Outcome> {
+    completion_with_warnings((head, Vec::new()), json)
 }
 
-fn warned((head, warnings): (Head, Vec<String>), json: bool) -> Result<Outcome> {
+fn completion_with_warnings((head, warnings): (Head, Vec<String>), json: bool) -> Result<Outcome> {
     let done = Completion { outcome: "done", head: head.to_string(), warnings };
     show_with_warnings(
         done.warnings.clone(),
@@ -135,7 +137,7 @@ fn warned((head, warnings): (Head, Vec<String>), json: bool) -> Result<Outcome> 
     )
 }
 
-fn no(
+fn definite_no(
     outcome: &'static str,
     reason: String,
     refusal: Option<Shortfall>,

@@ -10,13 +10,13 @@ use counterpoint_wire::ledger::{
 };
 
 use super::args::{CommitArgs, KeyArgs, PriceArgs, ReleaseRequestArgs, ReserveArgs, ResponseArgs};
-use super::{short, show, show_with_warnings};
+use super::{shortfall, show, show_with_warnings};
 use crate::input;
 use crate::output::Outcome;
 
 pub(super) fn price(ledger: &mut Ledger, args: &PriceArgs, json: bool) -> Result<Outcome> {
-    let (release, adjacency, warnings) = read_request(ledger, &args.account, &args.asked)?;
-    let analyst = args.asked.analyst.as_deref();
+    let (release, adjacency, warnings) = read_request(ledger, &args.account, &args.request)?;
+    let analyst = args.request.analyst.as_deref();
     let request = Request { analyst, adjacency, ..Request::new(&args.account, "", &release) };
     let found = ledger.price(&request)?;
     let price = Price {
@@ -24,7 +24,7 @@ pub(super) fn price(ledger: &mut Ledger, args: &PriceArgs, json: bool) -> Result
         charge: found.charge,
         unit: ledger.unit(&args.account)?,
         fits: found.refusal.is_none(),
-        refusal: found.refusal.as_ref().map(short),
+        refusal: found.refusal.as_ref().map(shortfall),
         head: found.head.to_string(),
         warnings,
     };
@@ -32,8 +32,8 @@ pub(super) fn price(ledger: &mut Ledger, args: &PriceArgs, json: bool) -> Result
 }
 
 pub(super) fn reserve(ledger: &mut Ledger, args: &ReserveArgs, json: bool) -> Result<Outcome> {
-    let (release, adjacency, warnings) = read_request(ledger, &args.account, &args.asked)?;
-    let (analyst, session) = (args.asked.analyst.as_deref(), args.session);
+    let (release, adjacency, warnings) = read_request(ledger, &args.account, &args.request)?;
+    let (analyst, session) = (args.request.analyst.as_deref(), args.session);
     let request =
         Request { analyst, adjacency, session, ..Request::new(&args.account, &args.key, &release) };
     let unit = ledger.unit(&args.account)?;

@@ -27,7 +27,7 @@ pub(super) fn open(ledger: &mut Ledger, args: &OpenArgs) -> Result<(Head, Vec<St
             NewAccount::Plan(plan, question(args)?)
         }
         (None, Some(kind)) => NewAccount::Filter(filter(kind, args)?),
-        (None, None) => bail!("neither --plan nor --filter is given; legal: one of them"),
+        (None, None) => bail!("neither --plan nor --filter is given; legal: exactly one of them"),
     };
     let head = match (&args.dataset, &args.within, &args.slot, &new) {
         (Some(dataset), ..) => ledger.open_account(&args.account, dataset, &new)?,

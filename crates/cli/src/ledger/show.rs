@@ -9,8 +9,8 @@ use counterpoint_ledger::{Checkpoint, ExportItem, Head, Ledger, Verification};
 use counterpoint_report::ledger as tables;
 use counterpoint_wire::ledger::{AccountStatus, ExportWriter, History, VerifyResult};
 
-use super::args::{PartArgs, SessionArgs};
-use super::{no, show};
+use super::args::{HistorySelectionArgs, SessionArgs};
+use super::{definite_no, show};
 use crate::output::{Outcome, stream};
 
 /// Shows a data set with everything under it, one account in full, or all accounts.
@@ -57,7 +57,11 @@ pub(super) fn session(ledger: &mut Ledger, args: &SessionArgs, json: bool) -> Re
     show(json, || session.json(), || tables::session(&session))
 }
 
-pub(super) fn history(ledger: &mut Ledger, args: &PartArgs, json: bool) -> Result<Outcome> {
+pub(super) fn history(
+    ledger: &mut Ledger,
+    args: &HistorySelectionArgs,
+    json: bool,
+) -> Result<Outcome> {
     let mut entries = Vec::new();
     let (account, analyst) = (args.account.as_deref(), args.analyst.as_deref());
     let head = ledger.history(account, analyst, |entry| entries.push(entry))?.to_string();
@@ -67,7 +71,11 @@ pub(super) fn history(ledger: &mut Ledger, args: &PartArgs, json: bool) -> Resul
     show(json, || history.json(), || tables::history(&history.entries, &units, &history.head))
 }
 
-pub(super) fn responses(ledger: &mut Ledger, args: &PartArgs, json: bool) -> Result<Outcome> {
+pub(super) fn responses(
+    ledger: &mut Ledger,
+    args: &HistorySelectionArgs,
+    json: bool,
+) -> Result<Outcome> {
     let (account, analyst) = (args.account.as_deref(), args.analyst.as_deref());
     if !json {
         return stream(|out| list_responses(ledger, account, analyst, out));
@@ -80,7 +88,7 @@ pub(super) fn responses(ledger: &mut Ledger, args: &PartArgs, json: bool) -> Res
 }
 
 /// The number of responses of a table that are formatted at a time.
-const LINES: usize = 1000;
+const LINES_PER_WRITE: usize = 1000;
 
 fn list_responses(
     ledger: &mut Ledger,
@@ -93,7 +101,7 @@ fn list_responses(
         if let ExportItem::Response(response) = part {
             lines.push(response);
         }
-        if lines.len() == LINES {
+        if lines.len() == LINES_PER_WRITE {
             out.write_all(tables::responses(&lines, is_first).as_bytes())?;
             lines.clear();
             is_first = false;
@@ -144,12 +152,12 @@ pub(super) fn verify(
     if let (Some(file), Some(checkpoint)) = (file, checkpoint) {
         checkpoint.save(file)?;
     }
-    verified(&verification, json)
+    verification_outcome(&verification, json)
 }
 
-fn verified(verification: &Verification, json: bool) -> Result<Outcome> {
+fn verification_outcome(verification: &Verification, json: bool) -> Result<Outcome> {
     if let Some(problem) = &verification.problem {
-        return no("broken", format!("verification failed: {problem}"), None, json);
+        return definite_no("broken", format!("verification failed: {problem}"), None, json);
     }
     let verified = VerifyResult {
         outcome: "verified",
@@ -174,7 +182,7 @@ fn not_excluded(verification: &Verification) -> Vec<String> {
             after.sequence
         ));
     }
-    // A verified entry serves as well as an expected one.
+    // The last verified entry rules out the same changes as an expected entry.
     let known = verification.expected.into_iter().chain(verification.after);
     match known.map(|head| head.sequence).max() {
         None => list.extend([

@@ -233,7 +233,10 @@ fn theorems_beside_bits_are_about_the_decimals() {
     }
     let noise = folder.file("n.toml", "release = [{ mechanism = \"gaussian\", sigma = 1.0 }]\n");
     let error = run(&["compare", &noise, "--delta", "0.1", "--bits", "64"]);
-    assert!(error.error().contains("other mechanisms than (epsilon, delta) guarantees"), "{error:?}");
+    assert!(
+        error.error().contains("other mechanisms than (epsilon, delta) guarantees"),
+        "{error:?}"
+    );
 }
 
 #[test]

@@ -9,6 +9,8 @@ mod calibrate;
 mod citations;
 mod documents;
 mod figures;
+#[cfg(feature = "serve")]
+mod json_fields;
 mod layers;
 mod ledger;
 mod losses;

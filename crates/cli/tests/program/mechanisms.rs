@@ -167,7 +167,10 @@ fn routes_for_guarantees_say_that_they_are() {
     }
     let bits = run(&["compose", &gaussian, "--bits", "64"]);
     let error = bits.error();
-    assert!(error.contains("other mechanisms than (epsilon, delta) guarantees; legal: no --bits"), "{error}");
+    assert!(
+        error.contains("other mechanisms than (epsilon, delta) guarantees; legal: no --bits"),
+        "{error}"
+    );
 }
 
 #[test]

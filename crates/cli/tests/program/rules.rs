@@ -66,7 +66,11 @@ fn compare_lists_the_pairs_of_equal_guarantees() {
     }
     let different = example("mixed.toml");
     let error = run(&["compare", &different, "--pairs"]);
-    assert!(error.error().contains("legal: the same (epsilon, delta) for all releases"), "{}", error.error());
+    assert!(
+        error.error().contains("legal: the same (epsilon, delta) for all releases"),
+        "{}",
+        error.error()
+    );
 }
 
 /// e^epsilon is 3: (3 - 1)/(3 + 1) = 1/2; with delta 1/10, 1/10 + 9/10 1/2. At ln 2: 1 - 3/4.

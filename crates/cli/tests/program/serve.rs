@@ -102,7 +102,9 @@ fn sources_are_checked() {
     let checked = run(&["serve", "--config", &path("curator.toml"), "--check"]);
     assert_eq!(checked.status, 0, "{}", checked.stdout);
     assert!(
-        checked.stdout.contains("1000000 rows, made up by the engine: COUNT(*) about "),
+        checked
+            .stdout
+            .contains("estimated times for 1000000 rows, from made-up rows: COUNT(*) about "),
         "{}",
         checked.stdout
     );

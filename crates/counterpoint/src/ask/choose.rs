@@ -17,8 +17,8 @@
 //! | other Laplace noise, no Gaussian | near the largest loss, a blurred contour, a contour, a long blurred contour, a lattice, a long contour |
 //! | any others | near the largest loss, a contour, a lattice, a long contour |
 //!
-//! The order follows the measurements of `bench/methods`. A list is short if it takes 10^4 sums. A lattice is short if all
-//! losses lie on it, except for rounding, and 2^14 places are enough: its step needs no estimate, and it takes less
+//! The order follows the measurements of `bench/methods`. A list is short if it takes 10^4 sums (1.6 10^4 for a delta). A lattice is short if all
+//! losses lie on it, except for rounding, and 2^13 places are enough: its step needs no estimate, and it takes less
 //! than a millisecond where a blurred contour takes four to eight. Lattices may cost as much as the exact list that
 //! would replace them. A contour that ends at all mostly ends soon; where it does not, a lattice is the better choice.
 //! Each method reports a route, and requesting that route leads to the same method.
@@ -259,18 +259,17 @@ fn default_mixed_methods(parts: &[CountedLoss], question: Question) -> Vec<Mixed
     if small_mu::mu(parts).is_none() {
         let after =
             list.iter().position(|method| *method == NearMaxSecondOrder).map_or(0, |at| at + 1);
-        let short = Lattice(Effort::Little);
-        let both =
-            if outcome_list::is_quick(parts) { [Outcomes, short] } else { [short, Outcomes] };
-        list.splice(after..after, both);
-    }
-    if is_single_release(parts) && parts.iter().any(|part| has_slow_sum(part, question)) {
-        // It has many outcomes, which an epsilon evaluates often.
-        let after = list
-            .iter()
-            .position(|method| *method == Lattice(Effort::Little))
-            .map_or(0, |at| at + 1);
-        list.insert(after, Blurred(Effort::Little));
+        let mut soonest = list_and_short_lattice(parts, question);
+        if parts.iter().any(|part| has_more_outcomes(part, WIDE)) {
+            // A blurred contour takes as long for any number of outcomes.
+            soonest.insert(0, Blurred(Effort::Little));
+        } else if question == Question::Epsilon
+            && is_single_release(parts)
+            && parts.iter().any(|part| has_more_outcomes(part, 300.0))
+        {
+            soonest.push(Blurred(Effort::Little));
+        }
+        list.splice(after..after, soonest);
     }
     let long = parts.iter().any(is_long);
     if (is_single_release(parts) && !long) || !parts.iter().all(is_discrete) {
@@ -280,10 +279,28 @@ fn default_mixed_methods(parts: &[CountedLoss], question: Question) -> Vec<Mixed
         list.push(Blurred(Effort::Much));
     }
     list.push(Lattice(Effort::Much));
+    if !list.contains(&Outcomes) {
+        list.push(Outcomes);
+    }
     if !long {
         list.push(Contour(Effort::Much));
     }
     list
+}
+
+/// A lattice of more outcomes takes longer than a blurred contour.
+const WIDE: f64 = 2000.0;
+
+/// The exact list and a lattice of few places, in the order of their costs. The limits are measured: the search for an epsilon
+/// reads the whole list at each step.
+fn list_and_short_lattice(parts: &[CountedLoss], question: Question) -> Vec<MixedMethod> {
+    let (list, lattice) = (MixedMethod::Outcomes, MixedMethod::Lattice(Effort::Little));
+    let quick = if question == Question::Delta { 1.6e4 } else { 2e3 };
+    match outcome_list::estimated_work(parts) {
+        work if work <= quick => vec![list, lattice],
+        work if work <= 1e4 => vec![lattice, list],
+        _ => vec![lattice],
+    }
 }
 
 /// The formulas that may apply.
@@ -330,11 +347,9 @@ fn is_discrete(part: &CountedLoss) -> bool {
     part.law().listed_count().is_some()
 }
 
-/// True if the transform has a formula and the atoms are so many that their sum takes longer. A delta takes that sum
-/// once, an epsilon often.
-fn has_slow_sum(part: &CountedLoss, question: Question) -> bool {
-    let many = if question == Question::Delta { 5e4 } else { 300.0 };
-    part.law().list_formula().is_some_and(|formula| formula.outcomes > many)
+/// True if the transform has a formula and stands for a list of more than so many outcomes.
+fn has_more_outcomes(part: &CountedLoss, most: f64) -> bool {
+    part.law().list_formula().is_some_and(|formula| formula.outcomes > most)
 }
 
 /// True if the atoms are so many that a contour takes long without the best result.

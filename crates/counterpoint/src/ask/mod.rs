@@ -34,8 +34,8 @@ use std::cell::Cell;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'a> {
     /// The relative width of the bracket; for answers near zero an absolute width of 1e-12. A tolerance that is given
-    /// is a promise: if it cannot be met, the error carries the best bracket. The default is an aim: a bracket that
-    /// misses it is marked.
+    /// is a promise: if it cannot be met, the error carries the best bracket. The default is an aim: an answer whose
+    /// bracket is wider is marked ([`Answer::wide`]).
     pub tolerance: Tolerance,
     /// The route to take; if `None`, the cheapest route that meets the tolerance.
     pub route: Option<Route>,
@@ -55,9 +55,9 @@ pub enum RequestedEnds {
     Both,
     /// The upper end alone. It may be slightly larger, because Rényi curves are not used; the lower end may be zero.
     Upper,
-    /// The lower end alone. The upper end may be infinite, or one for delta. The worst exponential mechanisms are
-    /// searched for, unless the answer to a similar question is given: then the mechanisms that attained its lower end
-    /// are used.
+    /// The lower end alone. The upper end may be infinite, or one for delta. The worst exponential mechanisms are found
+    /// by a search. If the answer to a similar question is given, the mechanisms that attained its lower end are used
+    /// instead.
     Lower {
         /// The answer to a similar question.
         similar: Option<Answer>,
@@ -93,8 +93,9 @@ pub struct Answer {
     pub theorem: Theorem,
     /// True if the bracket is wider, relatively, than the tolerance that was promised or aimed at.
     pub wide: bool,
-    /// The exponential mechanisms that attain the lower end of an epsilon, if the lower end is theirs: a mechanism of
-    /// range eta has two outcomes, with losses `share` eta and `share` eta - eta.
+    /// The share that defines the exponential mechanisms from which the lower end of an epsilon is computed, if it is
+    /// computed from exponential mechanisms: a mechanism of range eta then has two outcomes, with losses `share` eta
+    /// and `share` eta - eta.
     pub share: Option<f64>,
 }
 
@@ -133,7 +134,7 @@ pub enum AskError {
         /// The reason why it does not apply.
         reason: String,
     },
-    /// No route meets the tolerance on this input at a bearable cost.
+    /// No route meets the tolerance on this input within its limit on work.
     #[error("no bracket as narrow as {} could be certified; {}", format_number(*.asked), describe_best(*.achieved, .best.as_ref()))]
     ToleranceNotMet {
         /// The requested relative width.

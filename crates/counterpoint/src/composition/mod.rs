@@ -13,7 +13,7 @@ use crate::laws::{Direction, Law, Loss};
 use crate::loss::{Curve, enclosing_doubles};
 use std::sync::Arc;
 
-/// A thing with a count.
+/// A value with the number of its copies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct WithCount<T> {
     pub(crate) each: T,

@@ -1,9 +1,9 @@
 //! Laws of privacy losses, and the abilities of each law.
 //!
-//! For each mechanism there is a pair (P, Q) that is at least as easy to tell apart as the outputs of any mechanism
-//! with its description. The privacy loss of the pair is ln P/Q under P, and a law is the probability distribution of
-//! the finite part of a loss. Each law has a file of its own and implements [`Law`]. Methods ask for abilities, and
-//! never which law they deal with. A new law is one file and one line in the list below.
+//! For each description of a mechanism, other than a Rényi curve, there is a pair (P, Q) that dominates the outputs of
+//! every mechanism with this description. The privacy loss of the pair is ln P/Q under P, and a law here is the
+//! probability distribution of the finite part of a loss. Each law has a file of its own and implements [`Law`]. Methods
+//! ask for abilities, and never which law they deal with. A new law is one file and one line in the list below.
 
 mod amplified;
 mod atoms;
@@ -118,9 +118,9 @@ impl Loss {
 /// Estimates of K, K' and K'' at one t.
 pub(crate) type Jet = [f64; 3];
 
-/// A Poisson sample of a pair, whose profile above zero is that of another pair.
+/// A Poisson sample of a pair, whose profile at epsilons above zero is that of another pair.
 pub(crate) struct SampledPair {
-    /// The loss of the sampled pair, which is its own mirror image.
+    /// The loss of the pair before sampling, which is symmetric.
     pub(crate) inner: Loss,
     pub(crate) rate: f64,
     pub(crate) direction: Direction,
@@ -137,7 +137,7 @@ pub(crate) enum AttainedLaw {
     Unknown,
 }
 
-/// The need of a law for the contour of a blurred loss.
+/// Whether the contour of a law can, or must, be that of a blurred loss (theory 4.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlurNeed {
     /// The law cannot be blurred.
@@ -227,7 +227,7 @@ pub(crate) trait Law: fmt::Debug {
         None
     }
 
-    /// The mass within s of the largest loss but below it, relative to the mass at it; good to 64 u.
+    /// The mass within s of the largest loss but below it, relative to the mass at it; accurate to 64 u.
     fn growth(&self, _s: f64) -> Option<f64> {
         None
     }
@@ -273,7 +273,7 @@ pub(crate) trait Law: fmt::Debug {
         None
     }
 
-    /// The pair on a Poisson sample that has the same profile above zero.
+    /// The pair on a Poisson sample that has the same profile at epsilons above zero.
     fn sampled_pair(&self) -> Option<SampledPair> {
         None
     }
@@ -323,7 +323,7 @@ pub(crate) trait Law: fmt::Debug {
         None
     }
 
-    /// The law's need for blurring.
+    /// Whether the law can, or must, be blurred.
     fn blur_need(&self) -> BlurNeed {
         BlurNeed::Impossible
     }

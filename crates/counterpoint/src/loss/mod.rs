@@ -53,8 +53,8 @@ pub(crate) struct PairLoss {
     pub(crate) curve: Option<Curve>,
     /// Further losses that are composed with this one, each with a count.
     pub(crate) further_losses: Vec<(Loss, u64)>,
-    /// The loss of a pair that the release's pair dominates, where that is not the pair of the other fields. The
-    /// release's own pair lies between the two.
+    /// The loss of the lower pair, which the release's own pair dominates. `None` if the other fields describe the
+    /// release's own pair; otherwise they describe the upper pair, which dominates it.
     pub(crate) lower_pair: Option<Box<PairLoss>>,
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn release_losses(
         return Ok((remove, (!same).then_some(add)));
     }
     let pair_loss = release_loss(release, Direction::Remove, adjacency, group)?;
-    // A pair that is its own mirror image has the same loss in both directions.
+    // A symmetric pair has the same loss in both directions.
     let mirrored = adjacency == Some(Adjacency::Replace)
         && matches!(
             release.mechanism,

@@ -32,14 +32,14 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Route {
-    /// The formula of one mechanism, run once. If requested, any formula is accepted: this one, or those of the five
-    /// routes that follow, which once shared this name.
+    /// The formula of one mechanism, run once. A request for this route also accepts an answer by the five routes that
+    /// follow, which once shared this name.
     Closed,
     /// No computation: delta is the leaks' probability, or epsilon is the largest loss.
     Leaks,
     /// Bounds near the largest loss, where few outcomes matter.
     NearLargestLoss,
-    /// Gaussians whose mu together is at most 10^-4: three moments of a normal tail.
+    /// Gaussians whose combined mu is at most 10^-4: three moments of a normal tail.
     SmallMu,
     /// Laplace noise of one scale: sums of cardinal splines.
     Splines,

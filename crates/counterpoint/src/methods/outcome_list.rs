@@ -19,12 +19,9 @@ const MOST_LISTED: usize = 20_000;
 /// A bound on the mass lost when products of masses underflow; the true loss is far smaller.
 const UNDERFLOW: f64 = 1e-260;
 
-/// The number of sums that takes about a millisecond.
-const QUICKLY: f64 = 1e4;
-
-/// True if the list is quickly made, assuming that its losses lie on a lattice, where the number of different sums is
-/// about the sum of the factors' numbers of atoms.
-pub(crate) fn is_quick(parts: &[CountedLoss]) -> bool {
+/// An estimate of the number of sums that make the list. It assumes that the losses lie on a lattice, where the number of
+/// different sums is about the sum of the factors' numbers of atoms.
+pub(crate) fn estimated_work(parts: &[CountedLoss]) -> f64 {
     let (mut factors, mut different) = (0.0, 1.0);
     for part in parts {
         let atoms = match (part.law().list_formula(), part.law().listed_count()) {
@@ -35,7 +32,7 @@ pub(crate) fn is_quick(parts: &[CountedLoss]) -> bool {
         factors += part.count as f64 * atoms;
         different += part.count as f64 * (atoms - 1.0);
     }
-    0.5 * factors * different <= QUICKLY
+    0.5 * factors * different
 }
 
 /// All losses of a composition of few atoms; equal losses are merged.

@@ -236,8 +236,8 @@ impl Region {
         Bracket { lower: lower.min(upper), upper }
     }
 
-    /// Decides whether every test of this region has a match in the other, that is, whether the other plan dominates
-    /// this one.
+    /// Decides whether the error rates of every test of this region are in the other region too, that is, whether the
+    /// other plan dominates this one.
     #[must_use]
     pub fn is_within(&self, other: &Self) -> Verdict {
         let excess = self.excess_over(other);

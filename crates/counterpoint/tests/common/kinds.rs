@@ -1,4 +1,4 @@
-//! Random plans of every kind, the same ones each time: for comparisons of ways to answer, in tests and in bench/ways.
+//! Random plans of every kind, the same ones each time: for comparisons of ways to answer, in tests and in bench/methods.
 
 use super::mechanisms::*;
 use counterpoint::Release;

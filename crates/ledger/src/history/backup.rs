@@ -11,7 +11,8 @@ use crate::store::ledger::{Ledger, OpenOptions};
 impl Ledger {
     /// Copies the ledger, as it is at one moment, to a new SQLite file, verifies the copy, makes it durable and returns
     /// its head. The copy falls behind while the ledger is used. Do not continue with the *copy* unless its head is
-    /// still the last head that anybody was told: all later debits are missing in it and would be spent a second time.
+    /// still the last head that any call returned: the copy lacks all later debits, and they would be spent a second
+    /// time.
     ///
     /// # Errors
     /// [`DatabaseError::Unusable`] if the file exists already or cannot be written, [`LedgerError::Damaged`] if the
@@ -54,7 +55,9 @@ impl Ledger {
 
     /// Writes and verifies the copy, under a name that says that it may be incomplete.
     fn copy_to(&mut self, file: &Path, secrets: bool) -> Result<Head> {
-        let name = file.to_str().ok_or_else(|| unusable(file, "is no text; legal: a path"))?;
+        let name = file
+            .to_str()
+            .ok_or_else(|| unusable(file, "is not valid UTF-8; legal: a path in UTF-8"))?;
         self.copy(name, secrets)?;
         let synced = std::fs::File::open(file).and_then(|file| file.sync_all());
         synced.map_err(|error| unusable(file, error))?;

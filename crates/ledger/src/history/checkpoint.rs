@@ -1,4 +1,5 @@
-//! Checkpoints: an auditor keeps one of a verified ledger, so that the next verification begins where this one ended.
+//! Checkpoints: an auditor keeps the checkpoint of a verified ledger, so that the next verification begins where the
+//! last one ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -10,9 +11,9 @@ use serde_json::{Value, json};
 use super::replay::{Books, ReleaseRecord, SessionRecord, Sessions, UnstoredState};
 use crate::rules::chain::{Hash, Head, from_hex, hex};
 use crate::rules::error::{DatabaseError, LedgerError, Result, damaged};
-use crate::rules::name::AccountKey;
+use crate::rules::name::NameInAccount;
 use crate::store::database::{Cell, Row, beside, make_private, sync_folder};
-use crate::store::tables::cells::{RowReader, account, balance_cells, release, share, slot};
+use crate::store::tables::cells::{RowReader, account, balance_cells, quota, release, slot};
 use crate::store::tables::{ACCOUNTS, OPEN_RELEASES, OPEN_SESSIONS, QUOTAS, SLOTS, Tables};
 
 /// The state of a ledger at a verified head. Later entries are checked against it. It holds no secrets and no
@@ -65,7 +66,8 @@ impl Checkpoint {
         }
         let format = tables.version()?.unsigned_abs();
         let UnstoredState { spent_without_quota, moves } = unstored;
-        let name = |(account, key): &AccountKey| vec![account.as_str().into(), key.as_str().into()];
+        let name =
+            |(account, key): &NameInAccount| vec![account.as_str().into(), key.as_str().into()];
         let spent_without_quota = spent_without_quota.iter().map(|(place, balance)| {
             Ok(name(place).into_iter().chain(balance_cells(balance)?).collect())
         });
@@ -92,8 +94,8 @@ impl Checkpoint {
             books.slots.insert((RowReader(row).text(0)?, found.name.clone()), found);
         }
         for row in quotas {
-            let found = share(row.get(1..).unwrap_or_default())?;
-            books.shares.insert((RowReader(row).text(0)?, found.analyst.clone()), found);
+            let found = quota(row.get(1..).unwrap_or_default())?;
+            books.quotas.insert((RowReader(row).text(0)?, found.analyst.clone()), found);
         }
         for row in releases {
             let found = release(row)?;
@@ -106,7 +108,7 @@ impl Checkpoint {
             };
             books.releases.insert((found.account, found.key), kept);
         }
-        let mut going = BTreeMap::new();
+        let mut open_sessions = BTreeMap::new();
         for row in sessions {
             let cells = RowReader(row);
             let kept = SessionRecord {
@@ -116,10 +118,10 @@ impl Checkpoint {
                 state: Some(cells.text(5)?),
                 ended: None,
             };
-            going.insert(place(row)?, kept);
+            open_sessions.insert(place(row)?, kept);
         }
         let asked = asked.iter().map(|row| Ok((place(row)?, RowReader(row).text(2)?)));
-        books.sessions = Sessions::resumed(going, asked.collect::<Result<BTreeSet<_>>>()?);
+        books.sessions = Sessions::resumed(open_sessions, asked.collect::<Result<BTreeSet<_>>>()?);
         let named =
             |row: &Row| Ok::<_, LedgerError>((RowReader(row).text(0)?, RowReader(row).text(1)?));
         let balances =

@@ -6,7 +6,7 @@ use counterpoint_wire::ledger::{Event, HistoryEntry, Response, Responses};
 
 use crate::rules::chain::Head;
 use crate::rules::error::{LedgerError, Result};
-use crate::rules::name::{self, AccountKey};
+use crate::rules::name::{self, NameInAccount};
 use crate::rules::rows::Release;
 use crate::store::entries::{each_entry, entry};
 use crate::store::find;
@@ -30,8 +30,8 @@ pub enum ExportItem {
 }
 
 impl Ledger {
-    /// Calls a function with each entry of the history, or of the part of one account or one analyst. The part of an
-    /// analyst is the entries that name the analyst, and all later entries about the analyst's keys.
+    /// Calls a function with entries of the history: all of them, those of one account, or those of one analyst. The
+    /// entries of an analyst are those that name the analyst, and all later ones about the analyst's keys.
     ///
     /// # Errors
     /// [`LedgerError`] if the ledger cannot be read.
@@ -43,7 +43,7 @@ impl Ledger {
     ) -> Result<Head> {
         let mut keys = BTreeSet::new();
         self.read(|tables| {
-            find::named(tables, account)?;
+            find::check_named(tables, account)?;
             each_entry(tables, account, u64::MAX, |entry| {
                 if analyst.is_none_or(|who| is_of(&entry.event, who, &mut keys)) {
                     each(entry);
@@ -81,8 +81,8 @@ impl Ledger {
         Ok(Responses { head: head.to_string(), responses })
     }
 
-    /// Calls a function with the head and then with the same responses, one by one. An error of the function ends the
-    /// export.
+    /// Calls a function with the head, and then with each response that [`Ledger::responses`] returns. An error of the
+    /// function ends the export.
     ///
     /// # Errors
     /// [`LedgerError`] if the ledger cannot be read, or the error of the function.
@@ -92,8 +92,8 @@ impl Ledger {
         analyst: Option<&str>,
         mut each: impl FnMut(ExportItem) -> Result<(), E>,
     ) -> Result<Head, E> {
-        self.durable(|tables, head| {
-            find::named(tables, account)?;
+        self.with_durable_head(|tables, head| {
+            find::check_named(tables, account)?;
             each(ExportItem::Head(head))?;
             responses(tables, (account, analyst), head, &mut each)
         })
@@ -109,7 +109,7 @@ impl Ledger {
         &mut self,
         mut each: impl FnMut(ExportItem) -> Result<(), E>,
     ) -> Result<Head, E> {
-        self.durable(|tables, head| {
+        self.with_durable_head(|tables, head| {
             each(ExportItem::Head(head))?;
             each_entry(tables, None, head.sequence, |entry| each(ExportItem::Entry(entry)))?;
             responses(tables, (None, None), head, &mut each)
@@ -124,7 +124,7 @@ impl Ledger {
         &mut self,
         mut each: impl FnMut(ExportItem) -> Result<(), E>,
     ) -> Result<Head, E> {
-        self.durable(|tables, head| {
+        self.with_durable_head(|tables, head| {
             each(ExportItem::Head(head))?;
             each_entry(tables, None, head.sequence, |entry| each(ExportItem::Entry(entry)))
         })
@@ -132,9 +132,9 @@ impl Ledger {
 
     /// Runs a function on the ledger up to a head, after everything up to this head is durable. Entries that others
     /// write meanwhile come after the head.
-    fn durable<E: From<LedgerError>>(
+    fn with_durable_head<E: From<LedgerError>>(
         &mut self,
-        tell: impl FnOnce(&mut Tables<'_>, Head) -> Result<(), E>,
+        work: impl FnOnce(&mut Tables<'_>, Head) -> Result<(), E>,
     ) -> Result<Head, E> {
         let head = self.head()?;
         self.wait_until_durable()?;
@@ -142,7 +142,7 @@ impl Ledger {
             if !tables.contains(head)? {
                 return Err(LedgerError::OtherHistory { expected: head, head: tables.head()? });
             }
-            Ok(tell(tables, head))
+            Ok(work(tables, head))
         })??;
         Ok(head)
     }
@@ -163,7 +163,7 @@ impl Ledger {
 
 /// True if an event belongs to an analyst, by its name or by a key of the analyst's. `keys` collects the analyst's
 /// keys.
-fn is_of(event: &Event, analyst: &str, keys: &mut BTreeSet<AccountKey>) -> bool {
+fn is_of(event: &Event, analyst: &str, keys: &mut BTreeSet<NameInAccount>) -> bool {
     let place = event.account().zip(event.key());
     let place = place.map(|(account, key)| (account.to_owned(), key.to_owned()));
     if event.analyst() == Some(analyst) {

@@ -1,5 +1,5 @@
-//! Everything that is read from a ledger. Verification derives all rows from the history again, by the functions of
-//! `rules`, and compares them with the stored ones.
+//! Reads of a ledger: verification and reports. Verification derives all rows from the history again, with the
+//! functions of `rules`, and compares them with the stored rows.
 //!
 //! - `replay` (the books that follow from the entries), `verify`, `checkpoint` (where the next verification begins)
 //! - `status`, `spent` (odometers), `export`: reports

@@ -1,9 +1,9 @@
 //! The budget that is spent so far, as an epsilon.
 //!
 //! An account's own currency says what is left, but an amount of Rényi divergence or of rho means little to most
-//! people. The core's odometer converts the spent amount to an epsilon; its levels depend only on the parameters that
-//! the account was opened with. For an account the odometer adds up releases; for a data set, the promises of its
-//! accounts, which the data set is charged for.
+//! people. The odometer of `counterpoint-budget` converts the spent amount to an epsilon; its levels depend only on the
+//! parameters that the account was opened with. For an account the odometer adds up releases; for a data set, the
+//! promises of its accounts, for which the data set is charged.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,7 +87,7 @@ impl AccountOdometer {
                     let text = format!("{:?}", described.without_defaults());
                     // The release was charged, so it counts even if today's rules would refuse it.
                     let query = || described.query().or_else(|_| described.query_in(OLDEST_FORMAT));
-                    self.put(text, || Ok(query()?))?;
+                    self.add_release(text, || Ok(query()?))?;
                 }
             }
             Event::Move { account: from, .. } if self.accounts.contains(from) => {
@@ -98,9 +98,9 @@ impl AccountOdometer {
             {
                 self.seen += 1;
                 self.accounts.insert(opened.clone());
-                let Some(promised) = debit::promise(rule) else { return Ok(()) };
+                let Some(promised) = debit::promise_of_rule(rule) else { return Ok(()) };
                 let nothing = || damaged("a rule has no promise");
-                self.put(format!("{promised:?}"), || {
+                self.add_release(format!("{promised:?}"), || {
                     Ok(promised.promise().ok_or_else(nothing)?.query()?)
                 })?;
             }
@@ -110,7 +110,7 @@ impl AccountOdometer {
     }
 
     /// Adds one release.
-    fn put(&mut self, text: String, query: impl FnOnce() -> Result<Query>) -> Result<()> {
+    fn add_release(&mut self, text: String, query: impl FnOnce() -> Result<Query>) -> Result<()> {
         if let Some((_, times)) = self.releases.get_mut(&text) {
             *times += 1;
         } else if self.releases.len() <= MAX_DIFFERENT_RELEASES {
@@ -120,7 +120,7 @@ impl AccountOdometer {
     }
 
     /// The cost of all charges at every level; `None` if not all of them are known.
-    fn mileage(&self) -> Option<OdometerTotals> {
+    fn totals(&self) -> Option<OdometerTotals> {
         if self.releases.len() > MAX_DIFFERENT_RELEASES
             || self.seen != self.charges
             || self.is_moved
@@ -138,7 +138,7 @@ impl AccountOdometer {
 
     /// The odometer's bound, if it is below the account's promise.
     pub(crate) fn bound(&self) -> Option<SpentEpsilon> {
-        let epsilon = self.odometer.bound(&self.mileage()?)?;
+        let epsilon = self.odometer.bound(&self.totals()?)?;
         (epsilon < self.promised).then(|| SpentEpsilon {
             epsilon,
             delta: self.odometer.delta().clone(),
@@ -155,9 +155,9 @@ impl AccountOdometer {
         }
         let legal =
             "an account with at most 1000 different releases, each of which is known at some level";
-        let spent = self.mileage();
+        let spent = self.totals();
         let spent =
-            spent.ok_or_else(|| account.unfit("has releases that no level prices", legal))?;
+            spent.ok_or_else(|| account.unfit("has releases that no level can charge", legal))?;
         let level = |(level, total): (&Level, &Option<Amount>)| LevelStatus {
             epsilon: level.epsilon.clone(),
             order: Amount::from_f64(level.order.get()).unwrap_or_default(),

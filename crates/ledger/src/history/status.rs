@@ -10,7 +10,7 @@ use counterpoint_wire::ledger::{
 use super::spent::AccountOdometer;
 use crate::rules::chain::Head;
 use crate::rules::error::{LedgerError, Result, damaged, unknown};
-use crate::rules::rows::{self, Account, Release, Share};
+use crate::rules::rows::{self, Account, QuotaRow, Release};
 use crate::rules::{debit, name};
 use crate::store::entries::each_entry;
 use crate::store::find;
@@ -116,7 +116,7 @@ impl Ledger {
     /// [`LedgerError::Unknown`] if there is no such account.
     pub fn pending(&mut self, account: Option<&str>) -> Result<PendingList> {
         self.read(|tables| {
-            find::named(tables, account)?;
+            find::check_named(tables, account)?;
             let mut pending = Vec::new();
             for release in tables.uncommitted()? {
                 if account.is_some_and(|account| account != release.account) {
@@ -187,7 +187,7 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account, [`LedgerError::UnfitKey`] if there are several.
     pub fn account_of(&mut self, key: &str) -> Result<String> {
-        name::check_word("key", key)?;
+        name::check_name("key", key)?;
         let mut accounts = self.read(|tables| tables.accounts_with(key))?;
         let key = key.to_owned();
         match (accounts.pop(), accounts.as_slice()) {
@@ -231,7 +231,7 @@ impl Ledger {
     /// [`LedgerError::Unknown`] if there is no such account or slot.
     pub fn slot_release(&mut self, account: &str, slot: &str) -> Result<ReleaseRecord> {
         self.read(|tables| {
-            find::opened(tables, account)?;
+            find::account_not_dataset(tables, account)?;
             Ok(find::slot(tables, account, slot)?.release)
         })
     }
@@ -241,7 +241,9 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account.
     pub fn is_plan(&mut self, account: &str) -> Result<bool> {
-        self.read(|tables| Ok(matches!(find::opened(tables, account)?.rule, Rule::Plan(_))))
+        self.read(|tables| {
+            Ok(matches!(find::account_not_dataset(tables, account)?.rule, Rule::Plan(_)))
+        })
     }
 }
 
@@ -269,22 +271,23 @@ fn full_status(tables: &mut Tables<'_>, account: &Account) -> Result<AccountStat
         })
         .collect();
     slots.sort_by(|a, b| a.name.cmp(&b.name));
-    let mut quotas: Vec<QuotaStatus> = tables.shares(&account.name)?.iter().map(quota).collect();
+    let mut quotas: Vec<QuotaStatus> =
+        tables.quotas(&account.name)?.iter().map(quota_status).collect();
     quotas.sort_by(|a, b| a.analyst.cmp(&b.analyst));
     Ok(AccountStatus { slots, quotas, ..summary(account)? })
 }
 
-fn quota(share: &Share) -> QuotaStatus {
+fn quota_status(quota: &QuotaRow) -> QuotaStatus {
     QuotaStatus {
-        analyst: share.analyst.clone(),
-        capacity: share.balance.capacity.clone(),
-        spent: share.balance.spent.clone(),
-        releases: share.balance.charges,
+        analyst: quota.analyst.clone(),
+        capacity: quota.balance.capacity.clone(),
+        spent: quota.balance.spent.clone(),
+        releases: quota.balance.charges,
     }
 }
 
 fn summary(account: &Account) -> Result<AccountStatus> {
-    let promise = debit::promise_of(account);
+    let promise = debit::current_promise(account);
     let promise = promise.ok_or_else(|| damaged("a rule has no promise"))?;
     let (kind, order) = match &account.rule {
         Rule::Filter(record) => (record.kind.clone(), record.order.clone()),

@@ -25,7 +25,7 @@ impl Ledger {
             return Err(LedgerError::Version { found });
         }
         ledger.expect(expect.unwrap_or(Head::NONE));
-        is_sound(&mut ledger)?;
+        check_sound(&mut ledger)?;
         ledger.backup(backup)?;
         let head = ledger.write(|tables, head| {
             // Another process may have upgraded the ledger first.
@@ -36,12 +36,12 @@ impl Ledger {
             let identity = Some(new_identity()?);
             append(tables, head, &Event::Upgrade { at: now(), format: FORMAT, identity })
         })?;
-        is_sound(&mut ledger)?;
+        check_sound(&mut ledger)?;
         Ok(head)
     }
 }
 
 /// Checks that a ledger's rows follow from its history.
-fn is_sound(ledger: &mut Ledger) -> Result<()> {
+fn check_sound(ledger: &mut Ledger) -> Result<()> {
     ledger.verify(None)?.problem.map_or(Ok(()), |problem| Err(damaged(problem)))
 }

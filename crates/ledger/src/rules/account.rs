@@ -27,7 +27,7 @@ pub(crate) fn rule(new: &NewAccount, relation: Relation) -> Result<Rule> {
             check_plan(plan, relation)?;
             let question = question.as_ref().or(plan.question.as_ref()).ok_or_else(|| {
                 let legal = "delta or epsilon in the plan, or --delta or --epsilon";
-                unfit_plan("no question is asked".to_owned(), legal)
+                unfit_plan("asks no question".to_owned(), legal)
             })?;
             Ok(Rule::Plan(slots::certify(question, slots::declared(plan)?, relation)?))
         }
@@ -39,7 +39,7 @@ pub(crate) fn check_plan(plan: &ExactPlan, relation: Relation) -> Result<()> {
     check_relation(plan.adjacency, None, relation)?;
     match plan.group {
         1 => Ok(()),
-        group => Err(unfit_plan(format!("group is {group}"), "1")),
+        group => Err(unfit_plan(format!("has group {group}"), "group 1")),
     }
 }
 
@@ -51,9 +51,9 @@ pub(crate) fn check_relation(
 ) -> Result<()> {
     let problem = match (adjacency, records) {
         (Some(other), _) if other != dataset.adjacency() => {
-            format!("adjacency is {}", adjacency_name(other))
+            format!("has adjacency {}", adjacency_name(other))
         }
-        (_, Some(other)) if other != dataset.records() => format!("records a person are {other}"),
+        (_, Some(other)) if other != dataset.records() => format!("has {other} records per person"),
         _ => return Ok(()),
     };
     Err(unfit_plan(problem, "that of the data set, or none"))

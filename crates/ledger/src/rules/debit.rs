@@ -8,11 +8,11 @@ use counterpoint_wire::ledger::{
 use super::error::{LedgerError, Refusal, Result, damaged};
 use super::limits::MAX_RELEASES_PER_KEY;
 use super::query::query;
-use super::rows::{Account, Balance, Share, Slot, releases};
+use super::rows::{Account, Balance, QuotaRow, Slot, releases};
 use super::{name, slots};
 
-/// The promise of an account as a whole, which its data set is charged for.
-pub(crate) fn promise(rule: &Rule) -> Option<PromiseRecord> {
+/// The promise of an account with this rule as a whole, for which its data set is charged.
+pub(crate) fn promise_of_rule(rule: &Rule) -> Option<PromiseRecord> {
     match rule {
         Rule::Plan(PlanRecord { epsilon, delta, .. }) => {
             Some(PromiseRecord::ApproxDp { epsilon: epsilon.clone(), delta: delta.clone() })
@@ -22,10 +22,9 @@ pub(crate) fn promise(rule: &Rule) -> Option<PromiseRecord> {
     }
 }
 
-/// The promise of an account with its present capacity: budget that was moved to or from the account shifts its promise
-/// by the same amount.
-pub(crate) fn promise_of(account: &Account) -> Option<PromiseRecord> {
-    let promised = promise(&account.rule)?;
+/// The promise of an account with its present capacity. Moved budget changes the promise by the moved amount.
+pub(crate) fn current_promise(account: &Account) -> Option<PromiseRecord> {
+    let promised = promise_of_rule(&account.rule)?;
     let Rule::Filter(record) = &account.rule else { return Some(promised) };
     let (first, now) = (&record.capacity, &account.balance.capacity);
     let shifted = |total: &Amount, first: &Amount, now: &Amount| (total + now).checked_sub(first);
@@ -46,7 +45,7 @@ pub(crate) fn promise_of(account: &Account) -> Option<PromiseRecord> {
 /// set's balance after it.
 pub(crate) fn open(dataset: &Account, rule: &Rule) -> Result<(Cost, Balance)> {
     let filter = filter_of(dataset)?;
-    let promise = promise(rule).and_then(|promise| promise.promise());
+    let promise = promise_of_rule(rule).and_then(|promise| promise.promise());
     let promise = promise.ok_or_else(|| no_rule(&dataset.name))?;
     let charge = cost(&filter, filter.charge_account(&promise)?);
     let place = format!("data set {:?}", dataset.name);
@@ -59,7 +58,7 @@ pub(crate) fn open(dataset: &Account, rule: &Rule) -> Result<(Cost, Balance)> {
 pub(crate) struct Debit {
     pub(crate) charge: Cost,
     pub(crate) account: Balance,
-    pub(crate) share: Option<Balance>,
+    pub(crate) quota: Option<Balance>,
     pub(crate) used: Option<u64>,
 }
 
@@ -76,7 +75,7 @@ pub(crate) fn price(
         return Err(account.unfit(&problem, "1 to 1000"));
     }
     for label in asked.releases().iter().filter_map(ReleaseRecord::part) {
-        name::check_words("partition", label)?;
+        name::check_label("partition", label)?;
     }
     match (&account.rule, asked) {
         (Rule::Filter(_), ReleaseRequest::Described(list)) => price_together(account, list, format),
@@ -129,14 +128,14 @@ pub(crate) fn check_open(account: &Account) -> Result<()> {
 pub(crate) fn reserve(
     account: &Account,
     slot: Option<&Slot>,
-    share: Option<&Share>,
+    quota: Option<&QuotaRow>,
     asked: &ReleaseRequest,
     charge: Cost,
 ) -> Result<Debit> {
     check_open(account)?;
     let used = match (asked, slot) {
         (ReleaseRequest::Slot { count, .. }, Some(slot)) => {
-            Some(slots::opened(account, slot, *count)?)
+            Some(slots::uses_after(account, slot, *count)?)
         }
         _ => None,
     };
@@ -144,11 +143,11 @@ pub(crate) fn reserve(
         let unit = account.unit();
         account.filter().map_or(unit.to_owned(), |filter| total_name(filter.currency(), unit))
     };
-    let spent_of = |share: &Share| {
-        let place = format!("the quota of {:?} in account {:?}", share.analyst, account.name);
-        charge_by_totals(&share.balance, &charge, &place, &unit)
+    let spent_of = |quota: &QuotaRow| {
+        let place = format!("the quota of {:?} in account {:?}", quota.analyst, account.name);
+        charge_by_totals(&quota.balance, &charge, &place, &unit)
     };
-    let share = share.map(spent_of).transpose()?;
+    let quota = quota.map(spent_of).transpose()?;
     let place = format!("account {:?}", account.name);
     let balance = match account.rule {
         Rule::Filter(_) => {
@@ -156,7 +155,7 @@ pub(crate) fn reserve(
         }
         _ => charge_by_totals(&account.balance, &charge, &place, &unit)?,
     };
-    Ok(Debit { charge, account: balance, share, used })
+    Ok(Debit { charge, account: balance, quota, used })
 }
 
 /// Reserves one opening of a slot for an account that is opened in it.

@@ -104,7 +104,7 @@ pub enum LedgerError {
         /// The legal alternative, in words.
         legal: &'static str,
     },
-    /// A release about a part or a sample of the data, where a person may have several records.
+    /// The release is about a part or a sample of the data, and a person may have several records.
     #[error(
         "{field} is given, but a person may have {records} records in the data set; legal: \
          {field} in a data set with one record per person"
@@ -209,7 +209,7 @@ fn advice(found: i64) -> &'static str {
         OLDEST..VERSION => "; counterpoint ledger --url URL upgrade --backup FILE brings it there",
         ..OLDEST => {
             "; keep this one as a record, with the program that wrote it, and start a new ledger whose \
-             data sets have what they had less what was spent"
+             data sets have the old budgets less the spent amounts"
         }
         _ => "; it was written by a later program; use that",
     }

@@ -17,8 +17,9 @@ pub struct NewFilter {
     pub promise: PromiseRecord,
     /// The Rényi order; the best one for the expected releases if `None`.
     pub order: Option<Order>,
-    /// The share of delta set aside for the releases' own deltas. If `None`: the share that the expected releases need,
-    /// or half. With zero, all of delta converts the added quantity, and a release with a delta of its own is refused.
+    /// The share of delta that is set aside for the releases' own deltas. If `None`: the share that the expected
+    /// releases need, or half. If zero: all of delta is used to convert the total to an epsilon, and a release with a
+    /// delta of its own is refused.
     pub leaks: Option<Amount>,
     /// The releases that are expected, as far as they are known.
     pub expected: Vec<ReleaseRecord>,
@@ -53,7 +54,8 @@ impl FilterKind {
         }
     }
 
-    /// True if the added quantity is converted at a delta, a share of which is set aside for leaks.
+    /// True if an account of this kind converts its total to an epsilon at one part of delta, and sets the other part
+    /// aside for leaks.
     fn converts(self) -> bool {
         matches!(self, Self::Renyi | Self::Zcdp)
     }
@@ -109,14 +111,14 @@ impl NewFilter {
             PromiseRecord::Renyi { .. } => "order and tau",
             _ => "epsilon",
         };
-        format!("of kind {} is to promise {promised}", self.kind.name())
+        format!("of kind {} cannot promise {promised}", self.kind.name())
     }
 
     fn filter(&self, epsilon: Amount, delta: Amount, terms: Terms) -> Result<Filter> {
         let leaks = || self.leaks.clone().unwrap_or_else(|| delta.half());
         if self.leaks.is_some() && !self.kind.converts() {
-            let problem = format!("of kind {} is to set delta aside for leaks", self.kind.name());
-            let legal = "leaks with renyi and zcdp, whose delta is there for other things too";
+            let problem = format!("of kind {} cannot set delta aside for leaks", self.kind.name());
+            let legal = "leaks with renyi or zcdp, which convert at the rest of delta";
             return Err(LedgerError::Unfit { account: "the filter".to_owned(), problem, legal });
         }
         Ok(match (self.kind, self.order) {

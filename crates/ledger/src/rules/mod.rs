@@ -1,5 +1,5 @@
-//! The rules of a ledger, decided on plain rows: pure functions, without a database, a clock or randomness. They decide
-//! when a call is made, and again when the history is verified.
+//! The rules of a ledger: pure functions of plain rows, without a database, a clock or randomness. The same functions
+//! decide when a call is made, and again when the history is verified.
 //!
 //! - `rows` (accounts, slots, quotas and releases as plain data), `chain` (hashes and heads), `name`, `limits`, `error`
 //! - `filter`, `account`, `quota`, `recut`, `transfer`: what owners set up and change

@@ -6,17 +6,17 @@ use unicode_normalization::is_nfc;
 
 use super::error::{LedgerError, Result};
 
-/// An account, and a name within it: a key, a slot or an analyst.
-pub(crate) type AccountKey = (String, String);
+/// The name of an account, and a name within it: of a key, a slot or an analyst.
+pub(crate) type NameInAccount = (String, String);
 
-const LEGAL: &str = "1 to 128 of the letters a-z and A-Z, digits and . _ - : @ / +, \
+const LEGAL_NAME: &str = "1 to 128 of the letters a-z and A-Z, digits and . _ - : @ / +, \
                      the first a letter or digit";
-const LEGAL_WORDS: &str = "1 to 200 characters that can be seen, no space at either end, \
-                           in Unicode's normal form C (an accent with its letter in one)";
+const LEGAL_LABEL: &str = "1 to 200 characters that can be seen, no space at either end, \
+                           in Unicode's normal form C (a letter and its accent are one character)";
 
-/// Characters that are invisible or change how others are shown, though they are no control characters: those that
+/// Characters that are invisible or change how others are shown, besides control characters and whitespace: those that
 /// Unicode lets every program ignore (DerivedCoreProperties, Default_Ignorable_Code_Point), marks around annotations,
-/// and blanks that are no spaces.
+/// and blanks that do not count as whitespace.
 const INVISIBLE: [RangeInclusive<char>; 19] = [
     '\u{ad}'..='\u{ad}',
     '\u{34f}'..='\u{34f}',
@@ -39,36 +39,37 @@ const INVISIBLE: [RangeInclusive<char>; 19] = [
     '\u{e0000}'..='\u{e0fff}',
 ];
 
-/// Checks a word: two different words never look alike.
-pub(crate) fn check_word(what: &'static str, text: &str) -> Result<()> {
+/// Checks the name of a data set, an account, an analyst or a key. Such names are ASCII, so different names look
+/// different.
+pub(crate) fn check_name(what: &'static str, text: &str) -> Result<()> {
     let part = |byte: u8| byte.is_ascii_alphanumeric() || b"._-:@/+".contains(&byte);
     let starts = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
     if starts && text.len() <= 128 && text.bytes().all(part) {
         return Ok(());
     }
-    Err(LedgerError::Name { what, value: shortened(text), legal: LEGAL })
+    Err(LedgerError::Name { what, value: shortened(text), legal: LEGAL_NAME })
 }
 
 /// Checks the names of an account and of a key in it.
 pub(crate) fn check_account_and_key(account: &str, key: &str) -> Result<()> {
-    check_word("account", account)?;
-    check_word("key", key)
+    check_name("account", account)?;
+    check_name("key", key)
 }
 
-/// Checks a word that may be absent.
-pub(crate) fn check_optional_word(what: &'static str, text: Option<&str>) -> Result<()> {
-    text.map_or(Ok(()), |text| check_word(what, text))
+/// Checks a name that may be absent.
+pub(crate) fn check_optional_name(what: &'static str, text: Option<&str>) -> Result<()> {
+    text.map_or(Ok(()), |text| check_name(what, text))
 }
 
-/// Checks a slot's name or a part of the data. These come from plans and may be any words, but no invisible character
-/// may tell two apart, and each text has one spelling. (Two spellings of one part would be two parts, and a plan would
-/// pay for one of them.)
-pub(crate) fn check_words(what: &'static str, text: &str) -> Result<()> {
+/// Checks a label: the name of a slot or of a part of the data. Labels come from plans and may be any text, but two
+/// labels never differ by an invisible character alone, and each has one spelling. (Two spellings of one part would be
+/// two parts, and a plan would pay for only one of them.)
+pub(crate) fn check_label(what: &'static str, text: &str) -> Result<()> {
     let fits = (1..=200).contains(&text.chars().count());
     if fits && text.chars().all(is_visible) && text.trim() == text && is_nfc(text) {
         return Ok(());
     }
-    Err(LedgerError::Name { what, value: shortened(text), legal: LEGAL_WORDS })
+    Err(LedgerError::Name { what, value: shortened(text), legal: LEGAL_LABEL })
 }
 
 /// True if a character is visible. A space is visible between two words; other blanks look like a space.
@@ -90,7 +91,7 @@ mod tests {
         for text in
             ["a", "mean income", "ages (5 bins)", "Größe", "収入", "आय", "доход", "q\u{301}", "각"]
         {
-            assert!(check_words("slot", text).is_ok(), "{text}");
+            assert!(check_label("slot", text).is_ok(), "{text}");
         }
         for text in [
             "",
@@ -117,12 +118,12 @@ mod tests {
             "q\u{301}\u{323}",
             "\u{212b}",
         ] {
-            let error = check_words("slot", text).unwrap_err().to_string();
+            let error = check_label("slot", text).unwrap_err().to_string();
             assert!(error.contains("legal: 1 to 200 characters that can be seen"), "{error}");
         }
         assert!(
-            check_words("slot", &"é".repeat(200)).is_ok()
-                && check_words("slot", &"é".repeat(201)).is_err()
+            check_label("slot", &"é".repeat(200)).is_ok()
+                && check_label("slot", &"é".repeat(201)).is_err()
         );
     }
 }

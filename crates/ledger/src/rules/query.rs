@@ -1,4 +1,5 @@
-//! The queries of releases, where a person may have several records.
+//! Converts releases to queries. Refuses releases whose theorem is about people with one record, if a person may have
+//! several.
 
 use counterpoint::{Count, Mechanism, Relation};
 use counterpoint_budget::Query;
@@ -9,7 +10,7 @@ use super::error::{LedgerError, Result};
 /// The query of a release under a version of the format. A person with several records may be in several parts of the
 /// data, and in a sample by any of their records. The theorems about parts and samples hold for people with one record.
 pub(crate) fn query(relation: Relation, described: &ReleaseRecord, format: u64) -> Result<Query> {
-    legal(relation, described.query_in(format)?, format)
+    check_records(relation, described.query_in(format)?, format)
 }
 
 /// The queries of one opening of a slot, which run together.
@@ -19,7 +20,7 @@ pub(crate) fn opening(
     format: u64,
 ) -> Result<Vec<Query>> {
     let opening = described.opening_queries(format)?.into_iter();
-    opening.map(|query| legal(relation, query, format)).collect()
+    opening.map(|query| check_records(relation, query, format)).collect()
 }
 
 /// The queries of several openings: each query is repeated once per opening.
@@ -31,10 +32,10 @@ pub(crate) fn times(opening: Vec<Query>, count: Count) -> Result<Vec<Query>> {
     opening.into_iter().map(times).collect()
 }
 
-fn legal(relation: Relation, query: Query, format: u64) -> Result<Query> {
+fn check_records(relation: Relation, query: Query, format: u64) -> Result<Query> {
     let is_sampled = query.release().rate.is_some_and(|rate| rate.get() < 1.0);
     let mechanism = &query.release().mechanism;
-    // Before version 4, a random shift was taken for a person's.
+    // Before version 4, random shifts were accepted with several records per person.
     let is_shift = matches!(mechanism, Mechanism::GaussianMixture { .. });
     let sampling_field = mechanism.sampling_field().filter(|_| format >= 4 || !is_shift);
     let field = match query.part() {

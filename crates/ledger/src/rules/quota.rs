@@ -5,7 +5,7 @@ use counterpoint_wire::ledger::{Cost, Rule};
 
 use super::error::Result;
 use super::filter::FilterKind;
-use super::rows::{self, Account, Balance, Share};
+use super::rows::{self, Account, Balance, QuotaRow};
 
 /// An analyst's new quota of an account.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,8 +24,8 @@ pub enum NewQuota {
     },
 }
 
-/// The digits after the decimal point to which a share of an amount is rounded: well within the digits that can be
-/// read.
+/// The number of digits after the point to which a share of an amount is rounded down. An amount with this many digits
+/// can still be read back.
 const SHARE_PLACES: u32 = 2000;
 
 /// The capacity of a quota, in the account's currency.
@@ -50,15 +50,15 @@ pub(crate) fn capacity_of(account: &Account, quota: &NewQuota) -> Result<Cost> {
         }
         (Rule::Plan(_), _) => Err(account.unfit("is a plan account", "--releases, or --share")),
         (_, NewQuota::Cost { .. }) => {
-            let problem = format!("adds up {}, no epsilons", account.unit());
+            let problem = format!("adds up {}, not epsilons", account.unit());
             Err(account.unfit(&problem, "--share"))
         }
         _ => Err(account.unfit("is an open account", "--share, or --epsilon and --delta")),
     }
 }
 
-/// The quota with a changed capacity, as replay makes it; `None` if more is spent than the new capacity.
-pub(crate) fn changed_share(share: &Share, capacity: &Cost) -> Option<Share> {
-    let balance = Balance { capacity: capacity.clone(), ..share.balance.clone() };
-    balance.is_within_capacity().then(|| Share { analyst: share.analyst.clone(), balance })
+/// The quota with a changed capacity, for replay; `None` if more is spent than the new capacity.
+pub(crate) fn changed_quota(quota: &QuotaRow, capacity: &Cost) -> Option<QuotaRow> {
+    let balance = Balance { capacity: capacity.clone(), ..quota.balance.clone() };
+    balance.is_within_capacity().then(|| QuotaRow { analyst: quota.analyst.clone(), balance })
 }

@@ -9,7 +9,7 @@ use counterpoint_wire::ledger::{self as wire, Openings};
 use super::error::{LedgerError, Result};
 use super::query::times;
 use super::rows::{Account, Balance, Slot};
-use super::slots::{all_openings, format_of, opened, plan, uncovered};
+use super::slots::{all_openings, format_of, plan, uncovered, uses_after};
 
 /// Checks that at least one opening is given, and each slot is named once.
 pub(crate) fn check(account: &str, openings: &[Openings]) -> Result<()> {
@@ -55,7 +55,7 @@ pub(crate) fn recut(
     into: &[wire::Slot],
 ) -> Result<(Vec<u64>, Balance)> {
     let used: Result<Vec<u64>> =
-        unused.iter().map(|(slot, count)| opened(account, slot, *count)).collect();
+        unused.iter().map(|(slot, count)| uses_after(account, slot, *count)).collect();
     let sum = |start: &Amount, counts: &mut dyn Iterator<Item = u64>| {
         counts.fold(start.clone(), |sum, count| &sum + &Amount::from(count))
     };

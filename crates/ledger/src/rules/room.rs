@@ -1,5 +1,5 @@
-//! The largest releases that still fit an open account, in familiar terms. They are found by asking the account's own
-//! rule.
+//! The largest releases that still fit an open account, as an epsilon or a noise level. The search asks the account's
+//! own rule.
 
 use counterpoint::quantity::NoiseScale;
 use counterpoint::{Count, Delta, Mechanism, Options, Plan, Sensitivity};
@@ -13,7 +13,7 @@ use counterpoint_wire::ledger::{
 use super::debit;
 use super::error::Result;
 use super::limits::FORMAT;
-use super::rows::{Account, Share};
+use super::rows::{Account, QuotaRow};
 
 /// The training that room is computed for: this number of steps on Poisson samples of this rate.
 const STEPS: u64 = 1000;
@@ -71,7 +71,7 @@ fn first(end: u32, test: impl Fn(u32) -> bool) -> Option<u32> {
 #[derive(Clone, Copy)]
 pub(crate) struct RoomSearch<'a> {
     account: &'a Account,
-    share: Option<&'a Share>,
+    quota: Option<&'a QuotaRow>,
 }
 
 impl<'a> RoomSearch<'a> {
@@ -79,12 +79,12 @@ impl<'a> RoomSearch<'a> {
     pub(crate) fn new(
         account: &'a Account,
         analyst: Option<&str>,
-        share: Option<&'a Share>,
+        quota: Option<&'a QuotaRow>,
     ) -> Option<Self> {
         let is_open = matches!(account.rule, Rule::Filter(_)) && account.closed.is_none();
-        let is_without = account.quotas > 0 && analyst.is_some() && share.is_none();
-        let is_asked = is_open && account.parent.is_some() && !is_without;
-        is_asked.then_some(Self { account, share })
+        let lacks_quota = account.quotas > 0 && analyst.is_some() && quota.is_none();
+        let can_reserve = is_open && account.parent.is_some() && !lacks_quota;
+        can_reserve.then_some(Self { account, quota })
     }
 
     /// The largest releases that fit now. With `with_epsilon`, the Gaussian one is also given as an epsilon.
@@ -96,12 +96,12 @@ impl<'a> RoomSearch<'a> {
 
     fn gaussian(self, with_epsilon: bool) -> Option<GaussianHeadroom> {
         let fields = |sigma: &Amount| format!(r#""mechanism":"gaussian","sigma":{sigma}"#);
-        // A release that the account cannot charge at all is not searched for.
+        // There is nothing to search for if the account cannot charge such releases at all.
         if !self.charges(&fields(&Amount::from(1))) {
             return None;
         }
         let sigma = SIGMAS.first(|sigma| self.admits(&fields(sigma)))?;
-        let delta = match debit::promise_of(self.account) {
+        let delta = match debit::current_promise(self.account) {
             Some(PromiseRecord::ApproxDp { delta, .. }) if with_epsilon && !delta.is_zero() => {
                 Some(delta)
             }
@@ -151,22 +151,22 @@ impl<'a> RoomSearch<'a> {
     }
 
     fn admits(self, fields: &str) -> bool {
-        self.asked(fields).and_then(|asked| self.fits(&asked)).is_ok()
+        self.request_of(fields).and_then(|asked| self.fits(&asked)).is_ok()
     }
 
     fn fits(self, asked: &ReleaseRequest) -> Result<()> {
         let charge = debit::price(self.account, None, asked, FORMAT)?;
-        debit::reserve(self.account, None, self.share, asked, charge).map(drop)
+        debit::reserve(self.account, None, self.quota, asked, charge).map(drop)
     }
 
     /// True if the account can charge the release at all.
     fn charges(self, fields: &str) -> bool {
         let price = |asked| debit::price(self.account, None, &asked, FORMAT);
-        self.asked(fields).and_then(price).is_ok()
+        self.request_of(fields).and_then(price).is_ok()
     }
 
-    /// Makes a release about the account's part of the data.
-    fn asked(self, fields: &str) -> Result<ReleaseRequest> {
+    /// A request for a release with these fields, about the account's part of the data.
+    fn request_of(self, fields: &str) -> Result<ReleaseRequest> {
         // Of the characters in names of parts, JSON escapes only these two.
         let quoted = |part: &str| part.replace('\\', "\\\\").replace('"', "\\\"");
         let part = self.account.part.as_deref().map(quoted);

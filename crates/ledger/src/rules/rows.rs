@@ -14,6 +14,7 @@ pub(crate) struct Account {
     pub(crate) parent: Option<String>,
     /// The slot of the parent in which the account was opened.
     pub(crate) slot: Option<String>,
+    /// The entry that opened the account.
     pub(crate) opened: u64,
     pub(crate) relation: Relation,
     /// The part of the data that the account is about; all of the data if `None`.
@@ -39,15 +40,17 @@ pub(crate) struct Balance {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Slot {
     pub(crate) name: String,
+    /// The declared number of openings.
     pub(crate) total: u64,
+    /// The number of used openings.
     pub(crate) used: u64,
     /// The declared release, including its count.
     pub(crate) release: ReleaseRecord,
 }
 
-/// An analyst's quota.
+/// An analyst's quota of an account.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Share {
+pub(crate) struct QuotaRow {
     pub(crate) analyst: String,
     pub(crate) balance: Balance,
 }
@@ -59,8 +62,11 @@ pub(crate) struct Release {
     pub(crate) account: String,
     pub(crate) analyst: Option<String>,
     pub(crate) session: bool,
+    /// The digest of the request.
     pub(crate) request: Hash,
+    /// The entry of the reservation.
     pub(crate) reserved: u64,
+    /// The entry of the response.
     pub(crate) committed: Option<u64>,
     pub(crate) response: Option<Vec<u8>>,
 }
@@ -75,6 +81,7 @@ pub(crate) struct Alias {
     pub(crate) alias: Hash,
     /// The release's key.
     pub(crate) key: String,
+    /// The entry that added the alias.
     pub(crate) entry: u64,
 }
 
@@ -83,10 +90,12 @@ pub(crate) struct Alias {
 pub(crate) struct SessionRow {
     pub(crate) key: String,
     pub(crate) account: String,
+    /// The entry that began the session.
     pub(crate) begun: u64,
     pub(crate) declaration: Vec<u8>,
     /// The number of answers.
     pub(crate) answered: u64,
+    /// The entry that ended the session.
     pub(crate) ended: Option<u64>,
 }
 
@@ -97,8 +106,11 @@ pub(crate) struct AnswerRow {
     pub(crate) account: String,
     /// The number of the answer in its session, from 1.
     pub(crate) number: u64,
+    /// The name of the question in the session.
     pub(crate) ask: String,
+    /// The digest of the question.
     pub(crate) question: Hash,
+    /// The entry that stored the answer.
     pub(crate) entry: u64,
     pub(crate) response: Vec<u8>,
 }
@@ -117,7 +129,7 @@ impl Balance {
         self.after_charge(Cost { main: main + &charge.main, delta: delta + &charge.delta, pure })
     }
 
-    /// True if the spent amount is within the capacity, by either total.
+    /// True if the spent amount is within the capacity: the main total and the delta, or the sum of pure epsilons.
     pub(crate) fn is_within_capacity(&self) -> bool {
         let Self { capacity, spent, .. } = self;
         let pure = spent.pure.as_ref().zip(capacity.pure.as_ref());

@@ -28,8 +28,8 @@ pub(crate) fn declared(plan: &ExactPlan) -> Result<Vec<wire::Slot>> {
     let mut names = BTreeSet::new();
     let slot = |(index, release): (usize, &ReleaseRecord)| {
         let name = release.name().map_or_else(|| (index + 1).to_string(), str::to_owned);
-        name::check_words("slot", &name)?;
-        release.part().map_or(Ok(()), |part| name::check_words("partition", part))?;
+        name::check_label("slot", &name)?;
+        release.part().map_or(Ok(()), |part| name::check_label("partition", part))?;
         if !names.insert(name.clone()) {
             let problem = format!("names two releases {name:?}");
             return Err(unfit_plan(problem, "a name of its own for each"));
@@ -87,7 +87,7 @@ pub(crate) fn is_understated(plan: &PlanRecord, relation: Relation) -> Result<bo
     Ok(Amount::from_f64(found.bracket.lower).is_none_or(|lower| lower > plan.delta))
 }
 
-/// The plan account of slots that a data set with this relation may declare together.
+/// The plan account that declares these slots, in a data set with this relation.
 fn composed(slots: &[wire::Slot], relation: Relation, format: u64) -> Result<PlanAccount> {
     plan(relation, all_openings(slots, relation, format)?)
 }
@@ -106,8 +106,8 @@ pub(crate) fn all_openings(
     Ok(queries)
 }
 
-/// Checks that `count` openings of a slot dominate the releases that run in each of them. Releases that run together
-/// take one opening.
+/// Checks that `count` openings of a slot dominate the releases that run in them: one release in each opening, or
+/// several releases together in one opening.
 pub(crate) fn check_runs_covered(
     account: &Account,
     slot: &Slot,
@@ -118,7 +118,7 @@ pub(crate) fn check_runs_covered(
     let declared = slot.release.opening_queries(format_of(&account.rule))?;
     let query = |one: &ReleaseRecord| query(account.relation, one, format);
     let queries: Vec<Query> = run.iter().map(query).collect::<Result<_, _>>()?;
-    // The slot's balance refuses too many openings later.
+    // If there are not so many openings, the slot's balance refuses the request later.
     let count = Count::new(count.min(slot.total)).unwrap_or(Count::ONE);
     let queries = match queries.as_slice() {
         _ if count == Count::ONE => queries,
@@ -135,7 +135,7 @@ pub(crate) fn check_runs_covered(
 }
 
 /// The filter of a stored rule.
-pub(crate) fn stored(parent: &Account, rule: &Rule) -> Result<Filter> {
+pub(crate) fn filter_of_rule(parent: &Account, rule: &Rule) -> Result<Filter> {
     let filter = match rule {
         Rule::Filter(record) => record.filter(parent.relation.adjacency()),
         _ => None,
@@ -155,7 +155,7 @@ pub(crate) fn check_promise_covered(account: &Account, slot: &Slot, filter: &Fil
 }
 
 /// The uses of a slot after `count` more openings.
-pub(crate) fn opened(account: &Account, slot: &Slot, count: u64) -> Result<u64> {
+pub(crate) fn uses_after(account: &Account, slot: &Slot, count: u64) -> Result<u64> {
     let left = slot.total.saturating_sub(slot.used);
     if count <= left {
         return Ok(slot.used + count);
@@ -165,11 +165,12 @@ pub(crate) fn opened(account: &Account, slot: &Slot, count: u64) -> Result<u64> 
     Err(Refusal::new(place, "uses".to_owned(), [asked, left, capacity]).into())
 }
 
-/// Refuses an account that is no plan account, or has quotas: its slots cannot be recut or hold accounts.
-pub(crate) fn check_without_quotas(account: &Account) -> Result<()> {
+/// Refuses an account that is not a plan account, or has quotas: such an account cannot recut slots or hold accounts in
+/// them.
+pub(crate) fn check_plan_without_quotas(account: &Account) -> Result<()> {
     match account.rule {
         Rule::Plan(_) if account.quotas == 0 => Ok(()),
-        Rule::Plan(_) => Err(account.unfit("has quotas", "a plan account without")),
+        Rule::Plan(_) => Err(account.unfit("has quotas", "a plan account without quotas")),
         _ => Err(account.unfit("is an open account", "a plan account")),
     }
 }

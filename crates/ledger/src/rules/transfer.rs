@@ -45,8 +45,8 @@ impl Transfer {
 /// sums that a transfer does not change (theory 8.5):
 ///
 /// - The data set adds up epsilons; each account adds up epsilons, or divergences at any order, and promises an
-///   (epsilon, delta). An account's promise is its capacity plus a constant, so a transfer of x takes x from the promise and from
-///   both totals of one account, and adds x to those of the other.
+///   (epsilon, delta). An account's promise is its capacity plus a constant, so a transfer of x takes x from the
+///   promise and from both totals of one account, and adds x to those of the other.
 /// - The data set and the accounts add up rho, or divergences at one order: the charge is the capacity itself.
 pub(crate) fn transfer(
     dataset: &Account,
@@ -71,7 +71,7 @@ pub(crate) fn transfer(
         kinds.contains(&filter.kind.as_str())
             && matches!(filter.promise, PromiseRecord::ApproxDp { .. })
     };
-    let is_paid = |filter: &FilterRecord| match &filter.promise {
+    let is_charged_its_capacity = |filter: &FilterRecord| match &filter.promise {
         PromiseRecord::Zcdp { .. } => whole.kind == FilterKind::Zcdp.name(),
         PromiseRecord::Renyi { .. } => {
             whole.kind == FilterKind::Renyi.name()
@@ -80,9 +80,9 @@ pub(crate) fn transfer(
         _ => false,
     };
     let by_sums = whole.kind == FilterKind::Sums.name() && is_sum(gives) && is_sum(gets);
-    let is_same = is_paid(gives) && is_paid(gets);
+    let is_same = is_charged_its_capacity(gives) && is_charged_its_capacity(gets);
     if !(by_sums || is_same) {
-        let kinds = format!("adds up other things than {:?} and {:?}", to.name, dataset.name);
+        let kinds = format!("adds up another quantity than {:?} or {:?}", to.name, dataset.name);
         return Err(cannot_move(from, &kinds));
     }
     let Cost { main, delta, pure } = &to.balance.capacity;

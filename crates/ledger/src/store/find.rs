@@ -11,8 +11,8 @@ pub(crate) fn account(tables: &mut Tables<'_>, name: &str) -> Result<Account> {
     tables.account(name)?.ok_or_else(|| unknown("account", name, legal))
 }
 
-/// Checks that a data set or account exists, if one is named.
-pub(crate) fn named(tables: &mut Tables<'_>, name: Option<&str>) -> Result<()> {
+/// Checks that a data set or account exists, if a name is given.
+pub(crate) fn check_named(tables: &mut Tables<'_>, name: Option<&str>) -> Result<()> {
     name.map_or(Ok(()), |name| account(tables, name).map(drop))
 }
 
@@ -23,11 +23,11 @@ pub(crate) fn dataset(tables: &mut Tables<'_>, name: &str) -> Result<Account> {
 }
 
 /// Finds an account that is not a data set, so that releases can be made in it.
-pub(crate) fn opened(tables: &mut Tables<'_>, name: &str) -> Result<Account> {
+pub(crate) fn account_not_dataset(tables: &mut Tables<'_>, name: &str) -> Result<Account> {
     Ok(account_row(tables, name)?.account)
 }
 
-/// Finds such an account, with the row that it was read from.
+/// Finds an account that is not a data set, with the row that it was read from.
 pub(crate) fn account_row(tables: &mut Tables<'_>, name: &str) -> Result<AccountRow> {
     let legal = "the name of one that was opened";
     let found = tables.account_row(name)?.ok_or_else(|| unknown("account", name, legal))?;
@@ -38,7 +38,7 @@ pub(crate) fn account_row(tables: &mut Tables<'_>, name: &str) -> Result<Account
 }
 
 /// Checks that no data set and no account has a name.
-pub(crate) fn vacant(tables: &mut Tables<'_>, name: &str) -> Result<()> {
+pub(crate) fn check_vacant(tables: &mut Tables<'_>, name: &str) -> Result<()> {
     let Some(found) = tables.account(name)? else { return Ok(()) };
     let what = if found.parent.is_none() { "data set" } else { "account" };
     Err(LedgerError::Exists { what, name: name.to_owned() })

@@ -18,7 +18,7 @@ use crate::rules::limits::{FORMAT, VERSION};
 /// open on the same ledger.
 pub struct Ledger {
     pub(super) database: Box<dyn Database>,
-    /// The accounts that this handle has reserved from, with their rules, which never change.
+    /// The accounts that this handle has read, with their rules, which never change. Balances may be out of date.
     known: BTreeMap<String, Arc<AccountRow>>,
     /// The charges computed so far, by account and the text of the request.
     pub(super) prices: BTreeMap<(String, String), Cost>,
@@ -26,8 +26,8 @@ pub struct Ledger {
     pub(super) last_price: Option<(String, ReleaseRequest, Cost)>,
     /// True if this handle refuses to write.
     read_only: bool,
-    /// The latest entry known to be durable, because it was expected or acknowledged here. Every write checks that the
-    /// history still holds it.
+    /// The latest entry that the history must hold, because this handle expected or acknowledged it. Every write checks
+    /// that the history still holds it.
     pub(super) seen: Head,
 }
 
@@ -166,7 +166,7 @@ impl Ledger {
         self.write_after(Vec::new(), |tables, head, _| work(tables, head))
     }
 
-    /// Runs such a function with the rows of some statements, which are read together with the lock. If the function
+    /// Like [`Ledger::write`], with the rows of some statements, which are read together with the lock. If the function
     /// reads nothing more, the lock on a server is held for a single round trip.
     pub(crate) fn write_after<T>(
         &mut self,

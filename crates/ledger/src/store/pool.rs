@@ -131,7 +131,7 @@ impl Pool {
         alias: Hash,
         key: &str,
     ) -> Result<Head> {
-        self.wait_for(Step::alias(account, analyst, alias, key)?)?.named()
+        self.wait_for(Step::alias(account, analyst, alias, key)?)?.aliased()
     }
 
     /// Waits until this thread or another has run a step.

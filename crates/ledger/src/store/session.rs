@@ -61,7 +61,8 @@ pub struct NewAnswer<'a> {
     pub after: u64,
     /// The response, which may be shown once it is stored.
     pub response: &'a [u8],
-    /// The private state after this answer, with 32 secret random bytes in it. It is not stored after the last answer.
+    /// The private state after this answer, with 32 secret random bytes in it. After the last answer no state is
+    /// stored.
     pub state: &'a [u8],
     /// True if this answer ends the session.
     pub last: bool,
@@ -150,8 +151,8 @@ impl Ledger {
         })
     }
 
-    /// A session as it is now; `None` if it was reserved and not begun. Its state is for the mechanism alone. An answer
-    /// that the mechanism gives from the state may be shown once it is stored.
+    /// A session as it is now; `None` if it was reserved and not begun. Only the mechanism may see its state. An answer
+    /// that the mechanism computes from the state may be shown once the answer is stored.
     ///
     /// # Errors
     /// [`LedgerError::UnfitKey`] if the key was not reserved for a session.
@@ -177,7 +178,7 @@ impl Ledger {
         ask: &str,
     ) -> Result<Option<SessionAnswer>> {
         name::check_account_and_key(account, key)?;
-        name::check_word("ask", ask)?;
+        name::check_name("ask", ask)?;
         let found = self.read(|tables| {
             begun(tables, account, key)?;
             tables.answer(account, key, ask)
@@ -201,7 +202,7 @@ impl Ledger {
         new: &NewAnswer<'_>,
     ) -> Result<AnswerOutcome> {
         name::check_account_and_key(account, key)?;
-        name::check_word("ask", new.ask)?;
+        name::check_name("ask", new.ask)?;
         check_length("response", new.response, 0)?;
         if !new.last {
             check_length("state", new.state, MIN_STATE_BYTES)?;

@@ -123,7 +123,7 @@ fn an_alias_that_is_not_what_its_history_says_is_found() {
             assert_eq!(found(&mut ledger), None, "{undo}");
         }
         database.execute("DELETE FROM ledger_alias WHERE key = 'first'", &[]).unwrap();
-        assert_eq!(found(&mut ledger).unwrap(), "aliases are missing, or too many");
+        assert_eq!(found(&mut ledger).unwrap(), "aliases are missing, or there are too many");
         let head: Head = ledger.head().unwrap();
         assert_eq!(head.sequence, 7);
     }

@@ -105,7 +105,7 @@ fn amounts_and_plans_that_are_none() {
     let opened = ledger.open_account("x", "data", &NewAccount::Filter(none_left));
     assert!(matches!(opened, Err(LedgerError::Rule(_))));
     for (text, problem) in [
-        (r#"{"release":[{"mechanism":"approx-dp","epsilon":1}]}"#, "no question is asked"),
+        (r#"{"release":[{"mechanism":"approx-dp","epsilon":1}]}"#, "asks no question"),
         (
             r#"{"delta":0,"release":[{"name":"a","mechanism":"approx-dp","epsilon":1},{"name":"a","mechanism":"approx-dp","epsilon":1}]}"#,
             "names two releases \"a\"",

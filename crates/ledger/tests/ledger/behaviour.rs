@@ -160,7 +160,7 @@ fn a_share_of_any_account_is_that_part_of_what_it_has_to_spend() {
     }
     let cost = NewQuota::Cost { epsilon: amount("1"), delta: amount("0") };
     let error = ledger.add_quota("renyi", "bob", &cost).unwrap_err().to_string();
-    assert!(error.contains("no epsilons; legal: --share"), "{error}");
+    assert!(error.contains("not epsilons; legal: --share"), "{error}");
     assert_sound(&mut ledger);
 }
 
@@ -234,13 +234,13 @@ fn another_adjacency_is_not_mixed_in() {
     let adjacency = Some(Adjacency::Replace);
     let request = Request { adjacency, ..Request::new("account", "a", &asked) };
     let error = ledger.reserve(&request).unwrap_err().to_string();
-    assert!(error.contains("adjacency is replace; legal: that of the data set"), "{error}");
+    assert!(error.contains("has adjacency replace; legal: that of the data set"), "{error}");
     let other = PLAN.replace("\"delta\"", "\"adjacency\": \"replace\", \"delta\"");
     let error = ledger.open_account("p", "data", &NewAccount::Plan(plan(&other), None));
-    assert!(error.unwrap_err().to_string().contains("adjacency is replace"));
+    assert!(error.unwrap_err().to_string().contains("has adjacency replace"));
     let groups = PLAN.replace("\"delta\"", "\"group\": 2, \"delta\"");
     let error = ledger.open_account("p", "data", &NewAccount::Plan(plan(&groups), None));
-    assert!(error.unwrap_err().to_string().contains("group is 2; legal: 1"));
+    assert!(error.unwrap_err().to_string().contains("has group 2; legal: group 1"));
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn leaks_are_for_what_is_converted() {
         let account = NewAccount::Filter(budget(kind, "1", "1e-6").without_leaks());
         let error = ledger.open_account("b", "d", &account).unwrap_err().to_string();
         let expected = format!(
-            "of kind {} is to set delta aside for leaks; legal: leaks with renyi",
+            "of kind {} cannot set delta aside for leaks; legal: leaks with renyi",
             kind.name()
         );
         assert!(error.contains(&expected), "{error}");

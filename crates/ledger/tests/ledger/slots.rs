@@ -223,7 +223,7 @@ fn slots_that_are_shared_out_are_left_as_they_are() {
         ledger.recut("plan", &openings(&[("pay", 1)]), &into).unwrap_err(),
         ledger.open_in_slot("a", "plan", "pay", &small).unwrap_err(),
     ] {
-        let expected = "\"plan\" has quotas; legal: a plan account without";
+        let expected = "\"plan\" has quotas; legal: a plan account without quotas";
         assert_eq!(error.to_string(), expected);
     }
     assert_sound(&mut ledger);

@@ -398,7 +398,7 @@ fn an_old_backup_is_found_by_the_expected_head_alone() {
     }
     assert_eq!(ledger.verify(None).unwrap().problem, None);
     let problem = ledger.verify(Some(head)).unwrap().problem.unwrap();
-    assert!(problem.contains("is not the one that was expected"), "{problem}");
+    assert!(problem.contains("is not the expected entry"), "{problem}");
 }
 
 #[test]

@@ -26,17 +26,17 @@ pub use threshold::{GuessAndCheck, SparseVector};
 use crate::query::{NoisyQuery, Query};
 use serde::{Deserialize, Serialize};
 
-/// The declaration of an interactive mechanism: the kind of queries and their number, fixed in advance. It states no
-/// neighbouring relation: that belongs to the data.
+/// The declaration of an interactive mechanism: the kind of queries and their number, fixed in advance. A declaration
+/// states no neighbouring relation: the relation belongs to the data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum InteractiveMechanism {
     /// Measurements chosen adaptively, at prices declared in advance.
     Sequence(Sequence),
-    /// Tells which queries are above a threshold.
+    /// Reports for each query whether it is approximately above a threshold.
     SparseVector(SparseVector),
-    /// Tells which guesses are wrong, and corrects them.
+    /// Reports for each guess whether it is approximately right, and corrects wrong guesses.
     GuessAndCheck(GuessAndCheck),
 }
 

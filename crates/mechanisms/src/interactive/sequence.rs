@@ -7,8 +7,8 @@ use counterpoint::{Relation, Release};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A declared list of noisy queries, which fixes prices. Any measurement may run whose cost equals an unused price of
-/// the list; its choice and its time may depend on all earlier answers.
+/// A declared list of noisy queries. Their costs are the prices of the sequence. A measurement may run if its cost
+/// equals an unused price; which measurement runs, and when, may depend on all earlier answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Arc<[NoisyQuery]>", try_from = "Vec<NoisyQuery>")]
 pub struct Sequence {

@@ -6,9 +6,9 @@
 //! these c queries, with fresh noise Lap(c/eps), cost another eps.
 //!
 //! If the threshold is redrawn after each answer above, there are c rounds of one answer each: all noise is Lap(1/eps),
-//! and each round costs 3 eps, or 4 eps with a value. Rounds compose like other releases, far below their sum if there
-//! are many; for few answers one threshold is the better choice. All noise is discrete Laplace noise on whole numbers
-//! of grid units.
+//! and each round costs 3 eps, or 4 eps with a value. Rounds compose like other releases: many rounds cost far less
+//! than the sum of their epsilons. For few answers one threshold costs less. All noise is discrete Laplace noise on
+//! whole numbers of grid steps.
 
 use super::state::{Progress, ThresholdState};
 use crate::error::{Error, check};
@@ -20,9 +20,10 @@ use counterpoint::quantity::Epsilon;
 use counterpoint::{Count, Mechanism, Relation, Release};
 use serde::{Deserialize, Serialize};
 
-/// The sparse vector technique: tells which queries are above a threshold, with many queries and few answers above.
+/// The sparse vector technique: reports for each query whether it is approximately above a threshold, for many queries
+/// of which few are above.
 ///
-/// Costs 3 epsilon, and a fourth if values are given. Ends with the last answer above.
+/// Costs 3 epsilon, or 4 epsilon with values. The session ends with the last declared answer above.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SparseVector {
@@ -53,14 +54,14 @@ impl SparseVector {
         Ok(Self { parameters: self.parameters.scaled(reach, grid)?, ..self })
     }
 
-    /// Gives a noisy value with each answer above, for another epsilon.
+    /// Gives a noisy value with each answer above, at an additional cost of epsilon.
     #[must_use]
     pub fn with_values(self) -> Self {
         Self { values: true, ..self }
     }
 
-    /// Redraws the threshold after each answer above: as many rounds as there are answers, each with the noise, and at
-    /// the cost, of a sparse vector with a single answer.
+    /// Redraws the threshold after each answer above. There are then as many rounds as answers above, each with the
+    /// noise and the cost of a sparse vector with a single answer above.
     ///
     /// ```
     /// use counterpoint::{Adjacency, Count, Delta, Options, Plan, Relation};
@@ -81,10 +82,10 @@ impl SparseVector {
     }
 }
 
-/// Guess-and-check: tells whether a guess is approximately right, and corrects wrong guesses.
+/// Guess-and-check: reports whether a guess is approximately right, and corrects wrong guesses.
 ///
-/// Costs 4 epsilon: 3 to tell wrong from right, and one for the corrections. Ends with the last correction. Both parts
-/// may be interleaved by concurrent composition (Lyu 2022, Theorem 5).
+/// Costs 4 epsilon: 3 epsilon for the comparisons, and one for the corrections. The session ends with the last declared
+/// correction. Comparisons and corrections interleave; this is covered by concurrent composition (Lyu 2022, Theorem 5).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "ThresholdParameters", try_from = "ThresholdParameters")]
 pub struct GuessAndCheck {
@@ -302,7 +303,7 @@ impl NoisyThreshold {
         progress.answers <= self.parameters.answers
     }
 
-    /// The query's summand in grid units, if its sensitivity is at most the declared one.
+    /// The query's summand in grid steps, if its sensitivity is at most the declared one.
     pub(super) fn summand(&self, query: &Query) -> Result<Summand, Error> {
         let summand = Summand::of_query(query, self.parameters.grid)?;
         let (asked, declared) = (summand.sensitivity(self.relation), self.query.sensitivity());

@@ -32,7 +32,8 @@ impl KeyedData {
     /// records, only that many are used: those with the smallest HMACs under the secret of the person and the key. The
     /// choice depends on that person's own keys alone, not on their frequency or order.
     ///
-    /// The custodian keeps the secret, as for [`Data::of_people`](crate::Data::of_people). Privacy does not rest on it.
+    /// The owner keeps the secret, as for [`Data::of_people`](crate::Data::of_people). Privacy does not rest on the
+    /// secret.
     ///
     /// # Errors
     /// [`Error::Length`] unless there are as many keys as names of people.

@@ -88,7 +88,8 @@ impl KeyQuery {
         Self::new(Style::Laplace { epsilon }, delta)
     }
 
-    /// Discrete Gaussian noise with sigma = multiplier * sensitivity in Euclidean norm; and a delta.
+    /// Discrete Gaussian noise with sigma = multiplier times the L2 sensitivity; keys that only one person has are
+    /// released with probability at most delta.
     ///
     /// # Errors
     /// As for [`KeyQuery::new`].
@@ -111,19 +112,19 @@ impl KeyQuery {
     /// Scales and charges the noise for the neighbouring relation of the data.
     ///
     /// A person has up to r keys, each counted once. If people are replaced, the new person has other keys, so that up
-    /// to 2r counts move by one each. Counts that do not move have the same law on both neighbours and reveal nothing,
-    /// since noises are independent. The others are of two kinds:
+    /// to 2r counts move by one each. Counts that do not move have the same law on both neighbouring data sets and
+    /// reveal nothing, since the noises are independent. The others are of two kinds:
     ///
-    /// - Both neighbours have the key: noise on a number that moves by one; the comparison with the threshold
-    ///   depends on the noisy number only.
-    /// - Only one neighbour has it, with count one. It is released there with probability p = P(1 + noise >= T), and
-    ///   never on the other: the pair of laws is (1 - p, p) and (1, 0). One such key on either side gives (1 - p, p, 0)
-    ///   and (1 - p, 0, p), which reveals everything with probability p; one key on one side is a function of that.
-    ///   There are at most r on each side.
+    /// - Both data sets have the key: noise on a number that moves by one; the comparison with the threshold depends on
+    ///   the noisy number only.
+    /// - Only one of the data sets has the key, with count one. There the key is released with probability p = P(1 +
+    ///   noise >= T), and on the other data set never: the pair of laws is (1 - p, p) and (1, 0). One such key in each
+    ///   data set gives (1 - p, p, 0) and (1 - p, 0, p), which reveals everything with probability p; one such key in
+    ///   one data set is a function of that. There are at most r in each data set.
     ///
     /// So r or 2r releases of the noise and r leaks of p dominate the mechanism. A key is of one kind or the other: the
-    /// charge counts both kinds for each key, which at a given delta costs no more than the noise does at that delta
-    /// less the leak.
+    /// charge counts both kinds for each key. At a given delta this costs no more than the noise alone does at that
+    /// delta minus the leak.
     ///
     /// T is the least threshold with p <= delta/r. The charge contains p itself, rounded up: P(noise >= T - 1) is
     /// bounded by certified sums.
@@ -213,7 +214,7 @@ impl KeyMeasurement {
         Ok(released)
     }
 
-    /// Each key's noise is at most this with at least this probability, whether the key is released or not.
+    /// A bound on the noise of a key that holds with at least this confidence, whether the key is released or not.
     ///
     /// For *released* keys this holds for counts well above the threshold. Other keys needed upward noise to be
     /// released, and the statement about them is one-sided: a key of fewer than c people is released as c + half-width

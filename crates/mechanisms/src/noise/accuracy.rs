@@ -12,8 +12,8 @@ impl Noise {
         NoiseLaw::new(self).expected()
     }
 
-    /// The least multiple of the grid's step that bounds the noise with at least this probability, at any confidence
-    /// from 1e-16 to 1 - 1e-16.
+    /// The least multiple of the grid's step that bounds the absolute value of the noise with at least this confidence,
+    /// for confidences from 1e-16 to 1 - 1e-16.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] unless 0 < confidence < 1.
@@ -57,7 +57,7 @@ pub(crate) fn confident(confidence: f64) -> Result<(), Error> {
     check(confidence > 0.0 && confidence < 1.0, "confidence", confidence, legal)
 }
 
-/// The noise with the largest parameter, in grid units, whose half-width is at most `half_width`.
+/// The noise with the largest parameter, in grid steps, whose half-width is at most `half_width`.
 fn largest(
     half_width: f64,
     confidence: f64,

@@ -1,4 +1,4 @@
-//! Noise on whole numbers of grid units, and the mechanism that it is charged as.
+//! Noise on whole numbers of grid steps, and the mechanism that the noise is charged as.
 
 mod law;
 mod tail;
@@ -46,7 +46,7 @@ pub struct Noise {
     sampler: LazySampler,
 }
 
-/// The law of the noise, in grid units. The samplers take the parameters as ratios; each ratio is the exact value of
+/// The law of the noise, in grid steps. The samplers take the parameters as ratios; each ratio is the exact value of
 /// the double that the mechanism's description holds.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum NoiseShape {
@@ -110,12 +110,12 @@ const LEGAL_EPSILON: &str = "a number from 2^-24 to 500";
 /// The largest sensitivity that the descriptions of discrete noise accept.
 const MOST_STEPS: u64 = 100_000;
 
-/// The largest sigma of Gaussian noise, in grid units.
+/// The largest sigma of Gaussian noise, in grid steps.
 pub(crate) const MOST_SIGMA: f64 = (1_u64 << 20) as f64;
 
 /// True if discrete Gaussian noise is charged as discrete Gaussian noise. The accountant lists its outcomes up to a
-/// sigma of 10^4. Beyond, the accountant knows only its Rényi divergences; for a sensitivity of few units they still
-/// cost less than one additional unit would.
+/// sigma of 10^4. For a larger sigma the accountant knows only the Rényi divergences; for a sensitivity of few steps
+/// these still cost less than one additional step would.
 pub(crate) fn is_charged_as_listed(sigma: f64, steps: u64) -> bool {
     steps < 128 || (sigma <= 1e4 && steps <= MOST_STEPS)
 }
@@ -148,12 +148,10 @@ impl Noise {
         Self::gaussian(sigma, sensitivity as f64, Grid::WHOLE)
     }
 
-    /// Laplace noise on a grid: discrete Laplace noise in grid units, with the sensitivity
-    /// rounded up to whole units.
+    /// Laplace noise on a grid: discrete Laplace noise in grid steps, with the sensitivity rounded up to whole steps.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless the scale is 2^-20 to 2^80 units and the sensitivity up to
-    /// 2^53 units.
+    /// [`Error::OutOfRange`] unless the scale is from 2^-20 to 2^80 steps and the sensitivity at most 2^53 steps.
     pub fn laplace(scale: f64, sensitivity: f64, grid: Grid) -> Result<Self, Error> {
         let steps = grid.steps(sensitivity)?;
         let units = scale / grid.step();
@@ -180,14 +178,14 @@ impl Noise {
         })
     }
 
-    /// Gaussian noise on a grid: discrete Gaussian noise in grid units, with the sensitivity
-    /// rounded up to whole units.
+    /// Gaussian noise on a grid: discrete Gaussian noise in grid steps, with the sensitivity rounded up to whole steps.
     ///
-    /// Up to a sigma of 10^4 and a sensitivity of 10^5 units, and always below 128 units, it is charged as discrete
-    /// Gaussian noise; otherwise as Gaussian noise with one unit of sensitivity more, which dominates it.
+    /// With a sensitivity below 128 steps, or with sigma at most 10^4 and the sensitivity at most 10^5 steps, it is
+    /// charged as discrete Gaussian noise. Otherwise it is charged as Gaussian noise with one more step of sensitivity,
+    /// which dominates it.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless sigma is 2^-20 to 2^20 units and the sensitivity up to 2^53 units.
+    /// [`Error::OutOfRange`] unless sigma is from 2^-20 to 2^20 steps and the sensitivity at most 2^53 steps.
     pub fn gaussian(sigma: f64, sensitivity: f64, grid: Grid) -> Result<Self, Error> {
         let steps = grid.steps(sensitivity)?;
         let units = sigma / grid.step();
@@ -208,12 +206,11 @@ impl Noise {
         })
     }
 
-    /// Staircase noise (Geng and Viswanath) on a grid. Gamma, the share of a step that lies higher, is rounded to the
-    /// nearest value that the grid allows; `None` means 1/(1 + e^(epsilon/2)).
+    /// Staircase noise (Geng and Viswanath) on a grid. Gamma, the share of each stair that has the higher density, is
+    /// rounded to the nearest value that the grid allows; `None` means 1/(1 + e^(epsilon/2)).
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless 2^-24 <= epsilon <= 500, 0 <= gamma <= 1 and the
-    /// sensitivity is up to 2^53 units.
+    /// [`Error::OutOfRange`] unless 2^-24 <= epsilon <= 500, 0 <= gamma <= 1 and the sensitivity is at most 2^53 steps.
     pub fn staircase(
         epsilon: f64,
         gamma: Option<f64>,
@@ -224,7 +221,7 @@ impl Noise {
         check((2.0_f64.powi(-24)..=500.0).contains(&epsilon), "epsilon", epsilon, LEGAL_EPSILON)?;
         let gamma = Gamma::new(gamma.unwrap_or(1.0 / (1.0 + (0.5 * epsilon).exp())))?.get();
         let cut = ((gamma * period as f64 + 0.5).round() as u64).clamp(1, period);
-        // A staircase with this gamma, rounded to whole units, equals this noise exactly.
+        // A staircase with this gamma, rounded to whole steps, equals this noise exactly.
         let exact = (cut as f64 - 0.5) / period as f64;
         let gamma = if exact < 0.5 { exact.next_up().min(0.5) } else { exact.next_down().max(0.5) };
         let mechanism = Mechanism::Staircase {
@@ -248,13 +245,13 @@ impl Noise {
         self.grid
     }
 
-    /// The sensitivity in grid units.
+    /// The sensitivity in grid steps.
     #[must_use]
     pub fn sensitivity(&self) -> u64 {
         self.sensitivity
     }
 
-    /// Adds fresh noise to a number of grid units.
+    /// Adds fresh noise to a number of grid steps.
     ///
     /// # Errors
     /// [`Error::Randomness`] if the source of randomness fails.

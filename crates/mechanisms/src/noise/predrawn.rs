@@ -43,7 +43,7 @@ impl PredrawnNoise {
         self.drawn.len()
     }
 
-    /// Adds the next draw to a number of grid units, and uses it up.
+    /// Adds the next draw to a number of grid steps, and uses up the draw.
     ///
     /// # Errors
     /// [`Error::Randomness`] if all draws are used, or if another process made them.

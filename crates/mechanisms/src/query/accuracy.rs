@@ -115,20 +115,20 @@ impl Measurement {
         }
     }
 
-    /// The distance between the answers with and without noise is at most this with at least this probability,
+    /// A bound on the distance between the answers with and without noise that holds with at least this confidence,
     /// **whatever the data are**, for `rows` rows. The bound holds for each bin of a histogram, each edge of a
     /// cumulative count and each of several quantiles; for quantiles it counts ranks.
     ///
     /// It is the least such bound for counts, sums, bins, quantiles, and means and proportions of a public number of
     /// records. For other means and proportions, and for edges if the mean absolute noise is above 16, it exceeds the
-    /// least bound by some thousandths, and for variances by some hundredths; it is never below. Clamping the data, and
-    /// rounding to the grid and to doubles, are not counted. [`Measurement::half_width_on`] is a bound for data other
-    /// than the worst.
+    /// least bound by some thousandths, and for variances by some hundredths. It is never less than the least bound.
+    /// Clamping the data, and rounding to the grid and to doubles, are not counted. [`Measurement::half_width_on`] is a
+    /// bound for data other than the worst.
     ///
     /// For a quantile the bound counts the ranks by which the choice is further from the requested rank than the best
-    /// candidate. For a covariance it is a proven bound, which may be several times the worst data's where the noise is
-    /// not small compared with the number of rows. For the coefficients of a regression it is infinite: no finite bound
-    /// holds for all data.
+    /// candidate. For a covariance it is a proven bound, which may be several times the half-width on the worst data
+    /// where the noise is not small compared with the number of rows. For the coefficients of a regression it is
+    /// infinite: no finite bound holds for all data.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] unless 0 < confidence < 1.
@@ -153,9 +153,9 @@ impl Measurement {
     }
 
     /// As [`Measurement::half_width`] for all bins of a histogram, all edges of a cumulative count or all of several
-    /// quantiles at once: with at least this probability all errors are within it. Noises and choices are independent.
-    /// It is the least such bound for bins; for edges as exact as [`Measurement::half_width`]; for quantiles as if each
-    /// had its own worst data.
+    /// quantiles at once: with at least this confidence all errors are within the bound. Noises and choices are
+    /// independent. It is the least such bound for bins; for edges as exact as [`Measurement::half_width`]; for
+    /// quantiles as if each had its own worst data.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] unless 0 < confidence < 1.
@@ -180,10 +180,9 @@ impl Measurement {
         }
     }
 
-    /// An estimate of [`Measurement::half_width_all`] where computing that takes a search, in much less time. It
-    /// chooses where to look and must never be promised: its accuracy is not bounded, and where noise is only some
-    /// steps of its grid it was observed 15 % too large. `None` where the half-width itself takes no longer, and for
-    /// cumulative counts.
+    /// An estimate of [`Measurement::half_width_all`] where computing that takes a search, in much less time. It guides
+    /// a search and must never be reported: its accuracy is not bounded, and where noise is only some steps of its grid
+    /// it was observed 15 % too large. `None` where the half-width itself takes no longer, and for cumulative counts.
     ///
     /// # Errors
     /// As for [`Measurement::half_width_all`].

@@ -125,8 +125,8 @@ impl NoisyQuery {
         }
     }
 
-    /// The measurement of each of several groups of records under this relation, *all groups charged together*:
-    /// [`Measurement::releases`] is the cost of all groups' answers. No record is in two groups.
+    /// The measurement that answers for each of several groups of records under this relation, with *all groups charged
+    /// together*: [`Measurement::releases`] is the cost of all groups' answers. No record is in two groups.
     ///
     /// # Errors
     /// [`Error::Unsuited`] for staircase noise if a person moves several records, and for cumulative counts.
@@ -279,7 +279,8 @@ impl GroupChange {
     }
 
     /// A choice in each group. If k of a person's records move in a group, the losses of its choice lie in a range of
-    /// epsilon times k divided by all moves. The ranges add up: all choices together have the range epsilon.
+    /// epsilon times k divided by the number of all moving records. The ranges add up: all choices together have the
+    /// range epsilon.
     fn choice(&self, epsilon: f64, share: (u32, u32)) -> Result<(Exponential, Release), Error> {
         let one = score_sensitivity(share, Relation::single_record(Adjacency::AddRemove));
         let choice = Exponential::new(epsilon, one * self.moves)?;

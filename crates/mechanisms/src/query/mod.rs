@@ -115,8 +115,8 @@ impl TryFrom<(f64, f64)> for Bounds {
 
 /// A query about a list of numbers.
 ///
-/// A query does not say which data sets are neighbours: that belongs to the [`Data`](crate::Data), and the sensitivity
-/// follows from both.
+/// A query does not state the neighbouring relation, which belongs to the [`Data`](crate::Data). The sensitivity
+/// follows from the query and the relation.
 ///
 /// ```
 /// use counterpoint::{Adjacency, Relation};
@@ -276,7 +276,7 @@ impl Query {
         Self { kind: QueryKind::Proportion(bounds) }
     }
 
-    /// The number of numbers in an answer.
+    /// The length of an answer: how many numbers it contains.
     #[must_use]
     pub fn answer_length(&self) -> usize {
         match &self.kind {

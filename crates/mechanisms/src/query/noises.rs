@@ -104,7 +104,7 @@ impl Style {
         })
     }
 
-    /// Noise for a sensitivity in grid units that costs at most as much as the style says.
+    /// Noise for a sensitivity in grid steps that costs at most as much as the style states.
     pub(crate) fn noise(self, steps: u64, grid: Grid) -> Result<Noise, Error> {
         let distance = steps as f64 * grid.step();
         match self {

@@ -9,9 +9,9 @@ use super::{Contribution, NoisyAnswer, QueryKind};
 use crate::error::Error;
 
 impl NoisyQuery {
-    /// The measurement under a contribution bound of records whose number another measurement, a plain count of the
-    /// same records, releases and is charged for. Its own releases are those of its other sums, which share the whole
-    /// budget of the noise.
+    /// The measurement under a contribution bound, with a noisy number of records from another measurement: a plain
+    /// count of the same records, which is charged where it is drawn. The releases of the measurement itself are those
+    /// of its other sums, which share the whole budget of the noise.
     ///
     /// Run it with [`Measurement::draw_with_count`].
     ///

@@ -1,10 +1,10 @@
 //! Graph cuts and directional variances by the Johnson-Lindenstrauss mechanism (Blocki, Blum,
 //! Datta and Sheffet 2012; Kairouz, Oh and Viswanath 2017, appendix).
 //!
-//! The mechanism adds a weight w to the data, which makes them hard to distinguish from neighbours, and projects them
-//! onto r random Gaussian directions. Each direction is (eps0, delta0)-private; eps0 is the largest for which r
-//! directions cost at most epsilon by *optimal* composition. Optimal composition makes w, and with it the error,
-//! smaller than older theorems do.
+//! The mechanism adds a weight w to the data, which makes the data hard to distinguish from neighbouring data, and
+//! projects them onto r random Gaussian directions. Each direction is (eps0, delta0)-private; eps0 is the largest for
+//! which r directions cost at most epsilon by *optimal* composition. Optimal composition makes w, and with it the
+//! error, smaller than older theorems do.
 //!
 //! **The privacy claim is about real numbers.** This code computes with doubles, whose low bits may reveal more. It
 //! therefore returns an [`IdealisedSketch`], which cannot be converted to a release that an accountant would take:
@@ -41,9 +41,9 @@ pub struct IdealisedSketch<T> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Claim {
-    /// The multiplicative part.
+    /// The epsilon of the guarantee.
     pub epsilon: f64,
-    /// The additive part.
+    /// The delta of the guarantee.
     pub delta: f64,
     /// The inputs that are neighbours.
     pub neighbours: &'static str,

@@ -13,8 +13,8 @@ pub struct Step {
     pub answer: usize,
 }
 
-/// A deterministic adversary: its query at each state. A random adversary is a mixture of deterministic ones, and does
-/// no better than the best of these.
+/// A deterministic adversary: its query at each state. A randomized adversary is a mixture of deterministic ones, and
+/// no better than the best of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Adversary {
     pub(super) choices: Vec<usize>,
@@ -24,20 +24,21 @@ pub struct Adversary {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Attack {
-    /// The largest P(b = 0 accused) - x P(b = 1 accused).
+    /// The largest value of P0(A) - x P1(A), where Pb(A) is the probability that the adversary accuses b = 0 if the bit
+    /// is b.
     pub delta: Ratio,
-    /// An adversary who reaches delta.
+    /// An adversary that reaches delta.
     pub adversary: Adversary,
 }
 
 /// The values of the recursion at each state, with the best query there.
-pub(super) struct Lower {
+pub(super) struct LowerValues {
     /// The maximum over queries of L's Lower, or (M^b - x M^(1-b))+ if the interaction is over.
     pub(super) values: Vec<Ratio>,
     pub(super) choices: Vec<usize>,
 }
 
-impl Lower {
+impl LowerValues {
     /// Runs L (19) from the last state to the first: the maximum over the queries of the sum over the answers.
     pub(super) fn new(system: &System, masses: &[[Ratio; 2]], b: usize, ratio: &Ratio) -> Self {
         let mut values = vec![Ratio::ZERO; system.states.len()];
@@ -60,7 +61,7 @@ impl Lower {
 }
 
 impl System {
-    /// Finds the best adversary at the likelihood ratio x = e^epsilon who wants to accuse b = 0. For b = 1, attack
+    /// Finds the best adversary at the likelihood ratio x = e^epsilon that accuses b = 0. For b = 1, attack
     /// [`System::swapped`].
     ///
     /// ```
@@ -77,15 +78,15 @@ impl System {
     /// ```
     #[must_use]
     pub fn attack(&self, ratio: &Ratio) -> Attack {
-        let Lower { mut values, choices } = Lower::new(self, &self.masses(), 0, ratio);
+        let LowerValues { mut values, choices } = LowerValues::new(self, &self.masses(), 0, ratio);
         Attack { delta: values.swap_remove(0), adversary: Adversary { choices } }
     }
 
-    /// The least deltas at x = e^epsilon, of b = 0 from b = 1 and of b = 1 from b = 0, against every adversary.
+    /// The least deltas at x = e^epsilon against every adversary: of b = 0 from b = 1, and of b = 1 from b = 0.
     #[must_use]
     pub fn deltas(&self, ratio: &Ratio) -> [Ratio; 2] {
         let masses = self.masses();
-        [0, 1].map(|b| Lower::new(self, &masses, b, ratio).values.swap_remove(0))
+        [0, 1].map(|b| LowerValues::new(self, &masses, b, ratio).values.swap_remove(0))
     }
 
     /// The least delta for which the system is (epsilon, delta)-indistinguishable at
@@ -129,8 +130,8 @@ impl System {
         (choice < self.states.get(state)?.queries.len()).then_some(choice)
     }
 
-    /// Makes an adversary from a rule, which gets a history and the number of queries to choose from, and returns the
-    /// choice.
+    /// Makes an adversary from a rule. The rule receives a history and the number of queries to choose from, and
+    /// returns its choice.
     ///
     /// # Errors
     /// [`ExactError::Size`] if the rule chooses a query that does not exist.

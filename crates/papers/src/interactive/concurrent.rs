@@ -7,9 +7,9 @@ use std::collections::VecDeque;
 /// The exact profile of the concurrent composition: the least delta at x = e^epsilon of b = 0 from b = 1, and of b = 1
 /// from b = 0, against all adversaries and all interleavings.
 ///
-/// The gain that remains possible depends on each system's state alone, not on the order in which the states were
-/// reached. So the recursion L (19) runs over tuples of states. Their number is the product of the systems' sizes, far
-/// fewer than there are interleaved histories.
+/// The gain that remains possible depends on the state of each system alone, not on the order in which the states were
+/// reached. So the recursion L (19) runs over tuples of states. The number of tuples is the product of the systems'
+/// sizes, which is far smaller than the number of interleaved histories.
 ///
 /// # Errors
 /// [`ExactError::Size`] if there are no systems, or more than a million tuples.
@@ -33,8 +33,8 @@ pub fn concurrent_delta(systems: &[System], ratio: &Ratio) -> Result<Ratio, Exac
     Ok(fractions::larger(zero, one))
 }
 
-/// Runs L (19) over tuples. The number of a tuple has the systems' states as digits in mixed radix; every answer leads
-/// to a larger number.
+/// Runs L (19) over tuples. The index of a tuple has the systems' states as its digits in mixed radix. Every answer
+/// leads to a larger index.
 fn best(
     systems: &[System],
     masses: &[Vec<[Ratio; 2]>],

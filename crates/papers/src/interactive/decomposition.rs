@@ -7,16 +7,16 @@
 //! - D^b >= low^b (L (24)), and D^b <= U^b + D^(1-b)/x (L (25)),
 //! - the sum of the answers' D^b is that of their state (L (26)).
 //!
-//! The answers to a query start at low^b and are raised, one after the other, as far as (25) and the rest of the
-//! state's D^b allow. This largest point has a closed form: with caps c^b it is D^b = min(c^b, U^b + c^(1-b)/x, M^b).
-//! The last bound holds because both constraints (25) together imply D^b <= M^b. It also covers epsilon = 0 without a
-//! special case, where L argues by continuity.
+//! The answers to a query start at low^b. One after the other is raised as far as (25) and the rest of the state's D^b
+//! allow. This largest point has a closed form: with caps c^b it is D^b = min(c^b, U^b + c^(1-b)/x, M^b). The last
+//! bound holds because both constraints (25) together imply D^b <= M^b. It also covers epsilon = 0 without a special
+//! case, where L argues by continuity.
 
-use super::attack::Lower;
+use super::attack::LowerValues;
 use super::{Attack, Branch, State, System};
 use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 
-/// Four systems of which a system is a mixture, L (3): M^b = delta E^b + (1 - delta) (x N^b + N^(1-b)) / (1 + x).
+/// The four systems that a system is a mixture of, L (3): M^b = delta E^b + (1 - delta) (x N^b + N^(1-b)) / (1 + x).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Decomposition {
@@ -38,14 +38,14 @@ pub enum DecomposeError {
     #[error("an adversary reaches delta {} against b = {bit}; legal: at most {}",
         fractions::nearest(&.attack.delta), fractions::nearest(.delta))]
     Distinguishable {
-        /// The bit that the adversary accuses; an attack on 1 is about the swapped system.
+        /// The bit that the adversary accuses. An attack on 1 is an attack on the swapped system.
         bit: usize,
         /// The attack.
         attack: Box<Attack>,
         /// The claimed delta.
         delta: Ratio,
     },
-    /// The guarantee is not legal.
+    /// The guarantee is outside its range.
     #[error(transparent)]
     Input(#[from] ExactError),
 }
@@ -68,8 +68,8 @@ pub enum DecomposeError {
 /// ```
 ///
 /// # Errors
-/// [`DecomposeError::Distinguishable`] with an adversary if the system is not; [`DecomposeError::Input`] unless x is at
-/// least 1 and delta is at least 0 and less than 1.
+/// [`DecomposeError::Distinguishable`], with an adversary, if the system does not have the guarantee.
+/// [`DecomposeError::Input`] unless x is at least 1 and delta is at least 0 and less than 1.
 pub fn decompose(
     system: &System,
     ratio: &Ratio,
@@ -83,20 +83,25 @@ pub fn decompose(
         }
     }
     let masses = system.masses();
-    let leaked = leaked(system, &masses, ratio, delta);
+    let leaked = leak_masses(system, &masses, ratio, delta);
     let veiled: Vec<[Ratio; 2]> =
-        masses.iter().zip(&leaked).map(|(mass, leak)| unmixed(mass, leak, ratio)).collect();
+        masses.iter().zip(&leaked).map(|(mass, leak)| unmix(mass, leak, ratio)).collect();
     Ok(Decomposition {
         ratio: ratio.clone(),
         delta: delta.clone(),
-        veiled: conditioned(system, &veiled),
-        exposed: conditioned(system, &leaked),
+        veiled: condition(system, &veiled),
+        exposed: condition(system, &leaked),
     })
 }
 
 /// L Lemma 1: returns D^b = delta E^b at every state.
-fn leaked(system: &System, masses: &[[Ratio; 2]], ratio: &Ratio, delta: &Ratio) -> Vec<[Ratio; 2]> {
-    let [zero, one] = [0, 1].map(|b| Lower::new(system, masses, b, ratio).values);
+fn leak_masses(
+    system: &System,
+    masses: &[[Ratio; 2]],
+    ratio: &Ratio,
+    delta: &Ratio,
+) -> Vec<[Ratio; 2]> {
+    let [zero, one] = [0, 1].map(|b| LowerValues::new(system, masses, b, ratio).values);
     let mut leaked: Vec<[Ratio; 2]> = zero.into_iter().zip(one).map(|(a, b)| [a, b]).collect();
     leaked[0] = [delta.clone(), delta.clone()];
     for (index, state) in system.states.iter().enumerate() {
@@ -107,7 +112,7 @@ fn leaked(system: &System, masses: &[[Ratio; 2]], ratio: &Ratio, delta: &Ratio) 
     leaked
 }
 
-/// Raises the answers' D until their sum is that of their state.
+/// Raises the answers' D until they add up to that of their state.
 fn raise(
     query: &[Branch],
     index: usize,
@@ -134,7 +139,7 @@ fn raise(
 
 /// L Lemmas 2 and 3: R^b = M^b - D^b is the mass without the leak, and N^b is proportional to x R^b - R^(1-b), or to
 /// R^b if x = 1, where R^0 = R^1.
-fn unmixed(mass: &[Ratio; 2], leak: &[Ratio; 2], ratio: &Ratio) -> [Ratio; 2] {
+fn unmix(mass: &[Ratio; 2], leak: &[Ratio; 2], ratio: &Ratio) -> [Ratio; 2] {
     let rest = [0, 1].map(|b: usize| &mass[b] - &leak[b]);
     if ratio.is_one() {
         return rest;
@@ -142,8 +147,9 @@ fn unmixed(mass: &[Ratio; 2], leak: &[Ratio; 2], ratio: &Ratio) -> [Ratio; 2] {
     [0, 1].map(|b: usize| ratio * &rest[b] - &rest[1 - b])
 }
 
-/// Returns the system with these masses, up to a factor. After a history without mass, the answers follow the original.
-fn conditioned(system: &System, masses: &[[Ratio; 2]]) -> System {
+/// Returns the system with these masses, up to a factor. After a history of mass zero, the answers have the original
+/// probabilities.
+fn condition(system: &System, masses: &[[Ratio; 2]]) -> System {
     let states = system.states.iter().zip(masses).map(|(state, whole)| {
         let branch = |branch: &Branch| {
             let probabilities = [0, 1].map(|b: usize| {
@@ -162,8 +168,9 @@ fn conditioned(system: &System, masses: &[[Ratio; 2]]) -> System {
 }
 
 impl Decomposition {
-    /// True if all four parts are systems and L (3) holds for every history, exactly. Then it holds for the transcripts
-    /// of every adversary, as the probabilities of the adversary's queries multiply both sides (L (16)).
+    /// True if all four parts are systems and L (3) holds exactly for every history. Then L (3) holds for the
+    /// transcripts of every adversary, because the probabilities of the adversary's queries multiply both sides (L
+    /// (16)).
     #[must_use]
     pub fn reproduces(&self, system: &System) -> bool {
         let parts = [&self.veiled, &self.exposed];

@@ -1,16 +1,16 @@
-//! Finite interactive systems (Lyu 2022), and what an adversary can learn who chooses every query by the answers so
-//! far.
+//! Finite interactive systems (Lyu 2022), and what an adversary can learn from them. The adversary chooses every query
+//! by the answers so far.
 //!
-//! A [`System`] is a tree. At each state the adversary picks one of the queries, and an answer comes with one
-//! probability if the hidden bit b is 0 and another if b is 1 (two neighbouring data sets).
+//! A [`System`] is a tree. At each state the adversary picks one of the queries. The probability of each answer depends
+//! on the hidden bit b, which is 0 or 1 (two neighbouring data sets).
 //!
-//! - [`System::delta`] is the exact profile against all adaptive adversaries, [`System::attack`] the best of them, and
-//!   [`System::dominating_pair`] a pair as bad as all of them.
-//! - [`decompose`] proves that no adversary is better, in the form of Lyu's Theorem 3; a [`Simulator`] runs this proof: it answers for
-//!   several systems and learns nothing but randomized responses.
+//! - [`System::delta`] is the exact profile against all adaptive adversaries. [`System::attack`] finds the best of
+//!   them. [`System::dominating_pair`] is a pair that has the same profile.
+//! - [`decompose`] proves that no adversary is better, in the form of Lyu's Theorem 3. A [`Simulator`] runs this proof:
+//!   it answers in place of several systems and uses nothing but randomized responses.
 //! - [`concurrent_delta`] is the profile of several systems whose queries are interleaved.
-//! - [`System::moment_attack`] and [`System::renyi_attack`] are the adversaries with the largest Rényi divergence, and a [`Monitor`] computes
-//!   what remains of it (Lyu's Theorem 2).
+//! - [`System::moment_attack`] and [`System::renyi_attack`] find the adversaries with the largest Rényi divergence. A
+//!   [`Monitor`] computes the divergence that remains possible during a conversation (Lyu's Theorem 2).
 //!
 //! All results are exact fractions, except divergences of real order, which are brackets.
 //!
@@ -29,8 +29,8 @@
 //!     Answer::new(ratio("1/2")?, ratio("1/3")?, last.clone()),
 //!     Answer::new(ratio("1/2")?, ratio("2/3")?, last),
 //! ]])?;
-//! // At e^epsilon = 2 each of them is (epsilon, delta)-indistinguishable, and two of them,
-//! // interleaved, no worse than two randomized responses with that guarantee.
+//! // At e^epsilon = 2 each of the two is (epsilon, delta)-indistinguishable. Interleaved, they are no worse than two
+//! // randomized responses with this guarantee.
 //! let two = ratio("2")?;
 //! let response = Pair::response(&two, &first.delta(&two))?;
 //! let together = concurrent_delta(&[first.clone(), first], &two)?;
@@ -51,7 +51,9 @@ pub use concurrent::{concurrent, concurrent_delta, concurrent_deltas};
 pub use decomposition::{DecomposeError, Decomposition, decompose};
 pub use monitor::Monitor;
 pub use renyi::{MomentAttack, RenyiAttack};
-pub use simulator::{AnswerVoices, Conversation, Simulator, SimulatorError, TranscriptLaw, Turn};
+pub use simulator::{
+    AnswerProbabilities, Conversation, Simulator, SimulatorError, TranscriptLaw, Turn,
+};
 
 use crate::pair::Pair;
 use counterpoint_numerics::fractions::{self, ExactError, Ratio};
@@ -61,8 +63,8 @@ pub const MOST_STATES: u128 = 1_000_000;
 
 /// A finite interactive system under both values of the hidden bit.
 ///
-/// States are in one list, the first state first, every state before those that follow it, so that no function needs
-/// recursion.
+/// The states are in one list. The first state comes first, and every state comes before the states that follow it. So
+/// no function needs recursion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct System {
     states: Vec<State>,
@@ -190,8 +192,7 @@ impl System {
         self.states.len()
     }
 
-    /// The length of a common denominator of all histories' probabilities, in bits: the sum of the lengths for each
-    /// round.
+    /// The length of a common denominator of all histories' probabilities, in bits: the sum over the rounds.
     fn bits(&self) -> u128 {
         let mut rounds: Vec<Vec<&Ratio>> = Vec::new();
         let mut depths = vec![0; self.states.len()];
@@ -209,7 +210,7 @@ impl System {
         rounds.into_iter().map(|round| fractions::common_bits(round, most)).sum()
     }
 
-    /// Returns for each state the probabilities, under b = 0 and b = 1, of the answers that lead to it, given the
+    /// Returns, for each state, the probabilities under b = 0 and b = 1 of the answers that lead to it, given the
     /// queries: L (14).
     fn masses(&self) -> Vec<[Ratio; 2]> {
         let mut masses = vec![[Ratio::ONE, Ratio::ONE]; self.states.len()];
@@ -224,7 +225,7 @@ impl System {
 }
 
 impl State {
-    /// Shifts the indices of the states that follow, for a state that moves back in a list.
+    /// Shifts the indices of the following states, for a state that moves back in a list.
     fn moved(mut self, by: usize) -> Self {
         for branch in self.queries.iter_mut().flatten() {
             branch.next += by;
@@ -233,7 +234,7 @@ impl State {
     }
 }
 
-/// Refuses answers that are not a distribution under one of the bits.
+/// Refuses answers whose probabilities are not a distribution under one of the bits.
 fn check(query: usize, answers: &[Answer]) -> Result<(), ExactError> {
     fractions::check_size("answers to a query", answers.len() as u128, (1, MOST_STATES))?;
     let list: Vec<&Ratio> = answers.iter().flat_map(|answer| &answer.probabilities).collect();

@@ -4,14 +4,15 @@ use super::renyi::factor;
 use super::{MOST_STATES, Step, System};
 use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 
-/// Follows a conversation with several systems, interleaved in any order, and computes the loss that remains possible:
-/// at each moment, the largest E[(P/Q)^a] = e^((a - 1) D_a) of all that can follow.
+/// Follows a conversation with several systems, interleaved in any order. At each moment it computes the loss that
+/// remains possible: the largest E[(P/Q)^a] = e^((a - 1) D_a) of all that can follow.
 ///
-/// The moment that a system reserves depends on its own answers alone (L (32)), so the remaining moment is a product
-/// over the systems. It is never overdrawn (L Lemma 5, Claim 3): over the answers to any query, the sum of p^a q^(1-a)
-/// times the remaining moment afterwards is at most the remaining moment before. So `weight` times `remaining` is, over
-/// b = 1, a supermartingale of the likelihood ratio's power. Its sum over any set of histories of which none continues
-/// another is at most `remaining` at the beginning: the product of the systems' largest moments.
+/// The moment that a system reserves depends on its own answers alone (L (32)). So the remaining moment is a product
+/// over the systems. It is never overdrawn (L Lemma 5, Claim 3): summed over the answers to any query, p^a q^(1-a)
+/// times the remaining moment after the answer is at most the remaining moment before the query. So the likelihood
+/// ratio to the power a, times `remaining`, is a supermartingale under b = 1. The sum of `weight` times `remaining`
+/// over histories, none of which continues another, is at most `remaining` at the beginning, which is the product of
+/// the systems' largest moments.
 ///
 /// ```
 /// use counterpoint_numerics::fractions::Ratio;

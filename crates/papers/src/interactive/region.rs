@@ -1,19 +1,19 @@
-//! The pair that is as bad as all adversaries of a system together.
+//! The pair that dominates the views of all adversaries of a system.
 
 use super::System;
 use crate::pair::{Pair, cross};
 use counterpoint_numerics::fractions::Ratio;
 
-/// A concave curve from (0, 0), as its edges (p, q) by falling ratio p/q.
+/// A concave curve from (0, 0): its edges (p, q) in the order of falling ratios p/q.
 type Curve = Vec<[Ratio; 2]>;
 
 impl System {
     /// The pair whose profile is the largest that any adversary reaches, at every ratio and in both directions. It
     /// dominates the view of every adversary.
     ///
-    /// The construction is L (19) at all ratios at once. A transcript is one edge of a trade-off curve; the edges of
-    /// all answers' curves are put in order, end to end; the choice among queries takes the least concave curve above
-    /// their curves.
+    /// The construction is L (19) at all ratios at once. A transcript is one edge of a trade-off curve. At a query, the
+    /// edges of all answers' curves are joined end to end, in order. At a state, the result is the least concave curve
+    /// above the curves of all queries.
     ///
     /// Interactive systems that run concurrently are dominated by the product of these pairs (Vadhan and Zhang 2023),
     /// which is never worse than optimal composition of the systems' (epsilon, delta) guarantees.
@@ -41,7 +41,7 @@ impl System {
             let asked = state.queries.iter().map(|query| {
                 let edges =
                     query.iter().flat_map(|branch| std::mem::take(&mut curves[branch.next]));
-                in_order(edges.collect())
+                sort_edges(edges.collect())
             });
             let asked: Vec<Curve> = asked.collect();
             curves[index] =
@@ -51,8 +51,8 @@ impl System {
     }
 }
 
-/// Sorts edges by falling ratio: end to end they are the sum of their curves.
-fn in_order(edges: Vec<[Ratio; 2]>) -> Curve {
+/// Sorts edges by falling ratio. Joined end to end, they are the sum of their curves.
+fn sort_edges(edges: Vec<[Ratio; 2]>) -> Curve {
     let occurs = |[p, q]: &[Ratio; 2]| !(p.is_zero() && q.is_zero());
     let mut edges: Curve = edges.into_iter().filter(occurs).collect();
     edges.sort_by(|a, b| cross(b, a).cmp(&Ratio::ZERO));

@@ -5,9 +5,9 @@
 //! of p^a q^(1-a) times the moment of the rest. The best adversary makes, at each state, the query for which this sum
 //! is largest.
 //!
-//! Deterministic adversaries are enough. If coins are tossed first, the moment of coins and transcript is the mean over
-//! the coins of deterministic adversaries' moments, which is no more than the largest. Hiding the coins only lowers it,
-//! since (P, Q) -> sum of P^a Q^(1-a) is jointly convex.
+//! Deterministic adversaries are enough. If an adversary tosses coins first, the moment of coins and transcript is the
+//! mean of deterministic adversaries' moments over the coins, which is at most the largest of them. Hiding the coins
+//! only lowers the moment, because (P, Q) -> sum of P^a Q^(1-a) is jointly convex.
 
 use super::attack::Adversary;
 use super::{Branch, System};
@@ -25,9 +25,9 @@ const MOST_WHOLE_ORDER: u32 = 1_000;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RenyiAttack {
-    /// A bracket of the largest D_a(b = 0 || b = 1); infinite if an answer is impossible under b = 1 alone.
+    /// A bracket of the largest D_a(b = 0 || b = 1). It is infinite if an answer is impossible under b = 1 alone.
     pub divergence: Bracket,
-    /// An adversary who reaches at least the lower end.
+    /// An adversary that reaches at least the lower end.
     pub adversary: Adversary,
 }
 
@@ -37,13 +37,13 @@ pub struct RenyiAttack {
 pub struct MomentAttack {
     /// The largest E[(P/Q)^a] over b = 1, which is e^((a - 1) D_a); `None` if it is infinite.
     pub moment: Option<Ratio>,
-    /// An adversary who reaches the moment.
+    /// An adversary that reaches the moment.
     pub adversary: Adversary,
 }
 
 impl System {
-    /// Finds the adversary with the largest Rényi divergence D_a of b = 0 from b = 1, as a bracket. For the other
-    /// direction, attack [`System::swapped`].
+    /// Finds the adversary with the largest Rényi divergence D_a of b = 0 from b = 1, and brackets the divergence. For
+    /// the other direction, attack [`System::swapped`].
     ///
     /// ```
     /// use counterpoint::quantity::Order;
@@ -86,8 +86,8 @@ impl System {
         Ok(RenyiAttack { divergence, adversary: Adversary { choices } })
     }
 
-    /// The largest Rényi divergence of an order, in both directions, against every adversary:
-    /// the system is (order, divergence)-Rényi close (L Definition 3).
+    /// The largest Rényi divergence of an order, in both directions, against every adversary. The system is (order,
+    /// divergence)-Rényi close (L Definition 3).
     ///
     /// # Errors
     /// [`OutOfRangeError`] if the order is above 2^29.
@@ -97,7 +97,7 @@ impl System {
         Ok(Bracket { lower: zero.lower.max(one.lower), upper: zero.upper.max(one.upper) })
     }
 
-    /// Finds the adversary with the largest moment of a whole order of b = 0 over b = 1, exactly.
+    /// Finds the adversary with the largest moment of b = 0 over b = 1, for a whole order, exactly.
     ///
     /// ```
     /// use counterpoint_numerics::fractions::Ratio;
@@ -133,8 +133,8 @@ impl System {
         ))
     }
 
-    /// Returns at least as many bits as the denominators of all states' moments have: those of the answers add up, and
-    /// one query is kept.
+    /// Returns an upper bound on the total bits of the denominators of all states' moments. The bits of the answers to
+    /// a query add up; of several queries, the one with the most bits counts.
     fn moment_bits(&self, order: u32) -> u128 {
         let long = |value: &Ratio| fractions::bits_of(value) as u128 * u128::from(order);
         let (sizes, _) = self.backwards(
@@ -149,9 +149,9 @@ impl System {
         sizes.into_iter().fold(0, u128::saturating_add)
     }
 
-    /// Computes a value for each state, from the last to the first: `over` if the interaction is over, else the best
-    /// value over the queries, with the first query that reaches it. `better` returns the better of two values, and
-    /// true if it is the second.
+    /// Computes a value for each state, from the last state to the first. The value is `over` if the interaction is
+    /// over. Otherwise it is the best value over the queries, with the first query that reaches it. `better` returns
+    /// the better of two values, and true if this is the second.
     fn backwards<V: Clone>(
         &self,
         over: V,
@@ -174,12 +174,12 @@ impl System {
     }
 }
 
-/// Returns the larger of two values, and true if it is the second.
+/// Returns the larger of two values, and true if this is the second.
 fn larger<V: PartialOrd>(best: V, new: V) -> (V, bool) {
     if new > best { (new, true) } else { (best, false) }
 }
 
-/// Returns the larger of two values, and true if it is the second; `None` is infinite.
+/// Returns the larger of two values, and true if this is the second. `None` is infinite.
 fn larger_of<V>(
     best: Option<V>,
     new: Option<V>,
@@ -228,7 +228,7 @@ impl MomentBounds {
     const ZERO: Self = Self { lower: Wide::ZERO, upper: Wide::ZERO };
     const ONE: Self = Self { lower: Wide::ONE, upper: Wide::ONE };
 
-    /// Moves both ends outward by a share of them.
+    /// Moves both ends outward by a relative share.
     fn widened(self, share: f64) -> Self {
         let by = |sign: f64| Wide::from(Dd::sum(1.0, sign * share));
         Self { lower: self.lower * by(-1.0), upper: self.upper * by(1.0) }
@@ -264,8 +264,8 @@ fn enclosed_sum(query: &[Branch], values: &[Option<MomentBounds>], t: f64) -> Op
             return None;
         }
         let ln = fractions::to_wide(&(p / q)).ln();
-        // The absolute error of the exponent is the relative error of the exponential. To it come the errors of two
-        // conversions, an exponential, three products and a sum.
+        // The absolute error of the exponent is the relative error of the exponential. The errors of two conversions,
+        // an exponential, three products and a sum are added to it.
         let share = 4.0 * STEP * t * (1.0 + ln.hi.abs()) + 8.0 * STEP;
         let factor = fractions::to_wide(p) * Wide::exp(ln * t);
         sum = sum.plus(factor, values[*next]?.widened(share));

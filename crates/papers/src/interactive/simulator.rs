@@ -1,8 +1,14 @@
-//! Lyu's Theorem 3 as a program: a simulator answers for systems by randomized responses alone.
+//! Lyu's Theorem 3 as a program: a simulator answers in place of systems and uses only randomized responses.
 //!
-//! The outcome of a system's response decides which system answers in its place, to the end: E^0 after b = 0's leak,
-//! N^0 after +epsilon, N^1 after -epsilon, E^1 after b = 1's leak. Queries come in any order, to any of the systems.
-//! The four answering systems know neither the bit nor the other systems.
+//! For each system, a leaky randomized response is drawn. Its outcome decides which system answers, to the end of the
+//! conversation:
+//!
+//! - E^0 after the leak of b = 0;
+//! - N^0 after +epsilon, and N^1 after -epsilon;
+//! - E^1 after the leak of b = 1.
+//!
+//! Queries may go to any of the systems, in any order. The four answering systems know neither the bit nor the other
+//! systems.
 
 use super::{Branch, DecomposeError, Decomposition, System, decompose};
 use crate::pair::{Pair, draw};
@@ -11,7 +17,7 @@ use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 /// The largest number of histories that are enumerated.
 const MOST_HISTORIES: u128 = 100_000;
 
-/// Systems that run concurrently, with the decompositions that answer in their place.
+/// Systems that run concurrently, and the decompositions that answer in their place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Simulator {
     systems: Vec<System>,
@@ -58,23 +64,23 @@ pub struct TranscriptLaw {
     pub real: [Ratio; 2],
 }
 
-/// An answer after a history, with its probabilities given that history.
+/// The probabilities of an answer, given the history before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct AnswerVoices {
-    /// The queries to this system and its answers before.
+pub struct AnswerProbabilities {
+    /// The earlier queries to this system, and its answers.
     pub history: Vec<Turn>,
     /// The query, and this answer.
     pub step: Turn,
     /// The probabilities under E^0, N^0, N^1 and E^1, which answer after the outcomes 0 to 3 of the response.
-    pub voices: [Ratio; 4],
+    pub simulated: [Ratio; 4],
     /// The probabilities under the system itself, for b = 0 and b = 1.
     pub real: [Ratio; 2],
 }
 
-/// An adversary: from the turns so far and the number of queries that each system answers now, it chooses a system and
-/// a query, or ends.
-type Asker<'a> = dyn FnMut(&[Turn], &[usize]) -> Option<(usize, usize)> + 'a;
+/// An adversary. It receives the turns so far and the number of queries that each system answers now. It returns a
+/// system and a query, or ends the conversation.
+type AdversaryFn<'a> = dyn FnMut(&[Turn], &[usize]) -> Option<(usize, usize)> + 'a;
 
 impl Simulator {
     /// Decomposes each system by its guarantee: a likelihood ratio e^epsilon, and a delta.
@@ -90,7 +96,7 @@ impl Simulator {
     /// ]])?;
     /// let claim = (ratio("2")?, ratio("1/4")?);
     /// let both = Simulator::new(vec![(coin.clone(), claim.clone()), (coin, claim)])?;
-    /// // Two responses were drawn; the second system is asked first.
+    /// // The second system is asked first. Its response is that of the leak of b = 1.
     /// let mut words = [1, 2].into_iter();
     /// let mut talk = both.begin(&[0, 3])?;
     /// assert_eq!(talk.ask(1, 0, &mut || words.next().unwrap_or(0)), Some(1));
@@ -131,7 +137,7 @@ impl Simulator {
         self.parts.iter().map(|parts| Pair::response(&parts.ratio, &parts.delta)).collect()
     }
 
-    /// Begins a conversation after these outcomes of the systems' responses, each from 0 to 3 in the order of
+    /// Begins a conversation. `responses` has the outcome of each system's response, from 0 to 3 in the order of
     /// [`Pair::response`].
     ///
     /// # Errors
@@ -146,7 +152,8 @@ impl Simulator {
         Ok(Conversation { simulator: self, responses: responses.to_vec(), states, turns: vec![] })
     }
 
-    /// Returns a query's answers at a state, with their probabilities by answering system, and under the system itself.
+    /// Returns the answers to a query at a state, with their probabilities under each answering system and under the
+    /// system itself.
     fn answers(&self, system: usize, state: usize, query: usize) -> Option<Vec<Chances>> {
         let branches = |system: &System| -> Option<Vec<Branch>> {
             system.states.get(state)?.queries.get(query).cloned()
@@ -157,17 +164,24 @@ impl Simulator {
         let all = real.into_iter().zip(veiled.into_iter().zip(exposed));
         let chances = |(real, (veiled, exposed)): (Branch, (Branch, Branch))| {
             let ([zero, one], [first, last]) = (veiled.probabilities, exposed.probabilities);
-            Chances { voices: [first, zero, one, last], real: real.probabilities, next: real.next }
+            Chances {
+                simulated: [first, zero, one, last],
+                real: real.probabilities,
+                next: real.next,
+            }
         };
         Some(all.map(chances).collect())
     }
 
-    /// Returns every answer of a system after every history, with its probabilities by answering system, the histories
-    /// in their order.
+    /// Returns every answer of a system after every history, with its probabilities under each answering system. The
+    /// histories are in order.
     ///
     /// # Errors
     /// [`ExactError::Size`] if there are more than a hundred thousand, or no such system.
-    pub fn voices(&self, system: usize) -> Result<Vec<AnswerVoices>, ExactError> {
+    pub fn answer_probabilities(
+        &self,
+        system: usize,
+    ) -> Result<Vec<AnswerProbabilities>, ExactError> {
         let last = self.systems.len() as u128 - 1;
         fractions::check_size("the system is", system as u128, (0, last))?;
         let (mut found, mut open) = (Vec::new(), vec![(Vec::new(), 0)]);
@@ -176,9 +190,14 @@ impl Simulator {
             while let Some(answers) = self.answers(system, state, query) {
                 for (answer, chances) in answers.into_iter().enumerate() {
                     let step = Turn { system, query, answer };
-                    let Chances { voices, real, next: to } = chances;
+                    let Chances { simulated, real, next: to } = chances;
                     next.push((history.iter().copied().chain([step]).collect(), to));
-                    found.push(AnswerVoices { history: history.clone(), step, voices, real });
+                    found.push(AnswerProbabilities {
+                        history: history.clone(),
+                        step,
+                        simulated,
+                        real,
+                    });
                 }
                 query += 1;
             }
@@ -201,14 +220,14 @@ impl Simulator {
     ///
     /// # Errors
     /// [`ExactError::Size`] if there are more than a hundred thousand.
-    pub fn law(&self, asker: &mut Asker<'_>) -> Result<Vec<TranscriptLaw>, ExactError> {
+    pub fn law(&self, adversary: &mut AdversaryFn<'_>) -> Result<Vec<TranscriptLaw>, ExactError> {
         let responses = self.responses()?;
         let (mut found, mut open) = (Vec::new(), vec![History::start(self)]);
         while let Some(history) = open.pop() {
-            let asked = asker(&history.turns, &self.open(&history.states));
+            let asked = adversary(&history.turns, &self.open(&history.states));
             match asked.and_then(|(system, query)| history.after(self, system, query)) {
                 Some(next) => open.extend(next.into_iter().rev()),
-                None => found.push(history.said(&responses)),
+                None => found.push(history.law(&responses)),
             }
             let size = (open.len() + found.len()) as u128;
             fractions::check_size("transcripts", size, (1, MOST_HISTORIES))?;
@@ -217,8 +236,8 @@ impl Simulator {
     }
 
     /// Compares both laws at every interleaved history. Returns the number of histories, or `None` if the laws differ
-    /// at one. The probability of a transcript is that of its answers times that of the adversary's queries (L (16)),
-    /// so the laws then agree for all adversaries.
+    /// at a history. The probability of a transcript is that of its answers times that of the adversary's queries (L
+    /// (16)). So if the laws agree at every history, they agree for all adversaries.
     ///
     /// # Errors
     /// [`ExactError::Size`] if there are more than a hundred thousand.
@@ -233,8 +252,8 @@ impl Simulator {
                     open.extend(history.after(self, system, query).into_iter().flatten());
                 }
             }
-            let said = history.said(&responses);
-            if said.simulated != said.real {
+            let law = history.law(&responses);
+            if law.simulated != law.real {
                 return Ok(None);
             }
         }
@@ -242,10 +261,10 @@ impl Simulator {
     }
 }
 
-/// The probabilities of an answer after a history: by answering system, and under the system itself for b = 0 and b =
-/// 1.
+/// The probabilities of an answer after a history: under each answering system, and under the system itself for b = 0
+/// and b = 1.
 struct Chances {
-    voices: [Ratio; 4],
+    simulated: [Ratio; 4],
     real: [Ratio; 2],
     next: usize,
 }
@@ -255,7 +274,7 @@ struct Chances {
 struct History {
     turns: Vec<Turn>,
     states: Vec<usize>,
-    voices: Vec<[Ratio; 4]>,
+    simulated: Vec<[Ratio; 4]>,
     real: Vec<[Ratio; 2]>,
 }
 
@@ -265,7 +284,7 @@ impl History {
         Self {
             turns: Vec::new(),
             states: vec![0; systems],
-            voices: vec![[const { Ratio::ONE }; 4]; systems],
+            simulated: vec![[const { Ratio::ONE }; 4]; systems],
             real: vec![[const { Ratio::ONE }; 2]; systems],
         }
     }
@@ -277,8 +296,8 @@ impl History {
             let mut next = self.clone();
             next.turns.push(Turn { system, query, answer });
             next.states[system] = chances.next;
-            let voices = next.voices[system].iter_mut().zip(&chances.voices);
-            voices.for_each(|(mass, chance)| *mass *= chance);
+            let simulated = next.simulated[system].iter_mut().zip(&chances.simulated);
+            simulated.for_each(|(mass, chance)| *mass *= chance);
             let real = next.real[system].iter_mut().zip(&chances.real);
             real.for_each(|(mass, chance)| *mass *= chance);
             next
@@ -286,11 +305,12 @@ impl History {
         Some(answers.into_iter().enumerate().map(one).collect())
     }
 
-    /// The responses are independent, so the systems' factors are multiplied.
-    fn said(&self, responses: &[Pair]) -> TranscriptLaw {
+    /// Returns the probabilities of the history. The responses are independent, so the factors of the systems are
+    /// multiplied.
+    fn law(&self, responses: &[Pair]) -> TranscriptLaw {
         let simulated = [0, 1].map(|b: usize| {
-            let parts = self.voices.iter().zip(responses).map(|(voices, response)| {
-                let terms = response.outcomes().iter().zip(voices).map(|(mass, v)| &mass[b] * v);
+            let parts = self.simulated.iter().zip(responses).map(|(simulated, response)| {
+                let terms = response.outcomes().iter().zip(simulated).map(|(mass, v)| &mass[b] * v);
                 fractions::sum(terms)
             });
             parts.fold(Ratio::ONE, |product, part| product * part)
@@ -317,7 +337,7 @@ impl Conversation<'_> {
         &self.turns
     }
 
-    /// The number of queries that each system answers now; 0 if it is over.
+    /// The number of queries that each system answers now; 0 if its interaction is over.
     #[must_use]
     pub fn open(&self) -> Vec<usize> {
         self.simulator.open(&self.states)
@@ -328,10 +348,10 @@ impl Conversation<'_> {
     pub fn chances(&self, system: usize, query: usize) -> Option<Vec<Ratio>> {
         let (state, response) = (*self.states.get(system)?, *self.responses.get(system)?);
         let answers = self.simulator.answers(system, state, query)?;
-        answers.iter().map(|chances| chances.voices.get(response).cloned()).collect()
+        answers.iter().map(|chances| chances.simulated.get(response).cloned()).collect()
     }
 
-    /// Asks a query, and draws the answer with fair words; `None` if there is no such query.
+    /// Asks a query and draws the answer from uniformly random words. Returns `None` if there is no such query.
     pub fn ask(
         &mut self,
         system: usize,

@@ -1,9 +1,10 @@
-//! The composed map: it simulates a whole adaptive composition by leaky randomized responses (MV Theorem 3.5, S Claim
-//! 3.3).
+//! The composed map, which simulates a whole adaptive composition by leaky randomized responses (MV Theorem 3.5, S
+//! Claim 3.3).
 //!
-//! Guarantees are fixed in advance, one for each stage; the mechanism that runs at a stage depends on the outcomes so
-//! far. Each mechanism has the map of MV Lemma 3.2 from its stage's response. The composed map takes the responses one
-//! by one: the outcomes so far determine the next mechanism, and so the map that the next response goes through.
+//! The guarantees are fixed in advance, one for each stage. The mechanism that runs at a stage depends on the outcomes
+//! so far. Each mechanism has the map of MV Lemma 3.2 from the response of its stage. The composed map takes the
+//! responses one by one: the outcomes so far determine the next mechanism, and so the map that is applied to the next
+//! response.
 
 use super::{Breach, Map, MapError, Pair, breach, from_response};
 use counterpoint_numerics::fractions::{self, ExactError, Ratio};
@@ -13,7 +14,7 @@ const MOST_STAGES: u128 = 1000;
 /// The largest number of transcripts that are listed.
 const MOST_TRANSCRIPTS: u128 = 250_000;
 
-/// A stage: its guarantee, and the mechanisms that may run at it, which are all claimed to have the guarantee.
+/// A stage: its guarantee, and the mechanisms that may run at it. All of them are claimed to have the guarantee.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stage {
     /// The guarantee's likelihood ratio, e^epsilon.
@@ -29,13 +30,13 @@ pub struct Stage {
 pub struct Mechanism {
     /// The probabilities of the outcomes.
     pub pair: Pair,
-    /// For each outcome the mechanism of the next stage, counted from 0; empty at the last stage, or if the next stage
-    /// has one mechanism.
+    /// For each outcome, the index of the mechanism that runs at the next stage. Empty at the last stage, or if the
+    /// next stage has one mechanism.
     pub then: Vec<usize>,
 }
 
 impl Stage {
-    /// A stage with one mechanism, which runs after all outcomes.
+    /// A stage with one mechanism, which runs after every outcome of the stage before.
     #[must_use]
     pub fn single(pair: Pair, ratio: Ratio, delta: Ratio) -> Self {
         Self { ratio, delta, mechanisms: vec![Mechanism { pair, then: Vec::new() }] }
@@ -87,7 +88,7 @@ pub struct Transcripts {
     pub pair: Pair,
 }
 
-/// Computes the map of every mechanism.
+/// Composes stages: computes the map of every mechanism.
 ///
 /// ```
 /// use counterpoint_numerics::fractions::Ratio;
@@ -113,8 +114,8 @@ pub struct Transcripts {
 /// ```
 ///
 /// # Errors
-/// [`ComposeError::Refuted`] with an event if a mechanism does not have its stage's guarantee; other errors name the
-/// part that is not legal.
+/// [`ComposeError::Refuted`], with an event, if a mechanism does not have the guarantee of its stage. Other errors name
+/// the part that is not legal.
 pub fn compose(stages: Vec<Stage>) -> Result<ComposedMaps, ComposeError> {
     fractions::check_size("stages", stages.len() as u128, (1, MOST_STAGES))?;
     let mut maps = Vec::with_capacity(stages.len());
@@ -123,7 +124,7 @@ pub fn compose(stages: Vec<Stage>) -> Result<ComposedMaps, ComposeError> {
         let next = stages.get(at + 1).map_or(0, |stage| stage.mechanisms.len());
         check(stage, at == 0, next).map_err(placed)?;
         let each = stage.mechanisms.iter().enumerate();
-        let each = each.map(|(which, mechanism)| one(stage, mechanism, (at, which)));
+        let each = each.map(|(which, mechanism)| mechanism_map(stage, mechanism, (at, which)));
         maps.push(each.collect::<Result<Vec<_>, _>>()?);
     }
     Ok(ComposedMaps { stages, maps })
@@ -147,7 +148,7 @@ fn check(stage: &Stage, first: bool, next: usize) -> Result<(), ExactError> {
     Ok(())
 }
 
-fn one(
+fn mechanism_map(
     stage: &Stage,
     mechanism: &Mechanism,
     (at, which): (usize, usize),
@@ -178,8 +179,8 @@ impl ComposedMaps {
         &self.maps
     }
 
-    /// True if every map carries its stage's response onto its mechanism, exactly. Then the composed map carries the
-    /// responses onto the transcripts, stage by stage, however many there are.
+    /// True if every map carries the response of its stage onto its mechanism, exactly. Then the composed map carries
+    /// the responses onto the transcripts, stage by stage, for any number of transcripts.
     #[must_use]
     pub fn carries(&self) -> bool {
         self.stages.iter().zip(&self.maps).all(|(stage, maps)| {
@@ -251,7 +252,7 @@ impl ComposedMaps {
         self.stages.get(at)?.mechanisms.get(which)
     }
 
-    /// Returns every transcript with a value that each outcome on the way changes.
+    /// Returns every transcript, with the value that results from `step` at each of its outcomes.
     fn runs<T>(
         &self,
         start: (Vec<usize>, StagePosition, T),
@@ -302,9 +303,9 @@ impl ComposedMaps {
         self.maps.get(at)?.get(which)?.rows().get(response)
     }
 
-    /// Draws a transcript from the outcomes of the stages' responses alone, each from 0 to 3 in the order of
-    /// [`Pair::response`], and fair words. If the responses are drawn for one of the data sets, the transcript has its
-    /// law on that data set.
+    /// Draws a transcript from the outcomes of the stages' responses and uniformly random words. Each response is from
+    /// 0 to 3, in the order of [`Pair::response`]. If the responses are drawn for one of the data sets, the transcript
+    /// has its law on that data set.
     ///
     /// # Errors
     /// [`ExactError::Size`] unless there is a response for each stage, from 0 to 3.

@@ -1,19 +1,21 @@
-//! Drawing with probabilities that are fractions, from random words of the caller.
+//! Draws from distributions whose probabilities are exact fractions. The caller supplies the random words.
 
 use counterpoint_numerics::fractions::Ratio;
 
-/// The number of words after which the interval of the bits so far decides: a chance in 2^4096.
+/// The largest number of words. After these, the interval of the bits so far decides; this happens with a chance of 1
+/// in 2^4096.
 const MOST_WORDS: usize = 64;
 
-/// Returns the index of the interval that contains a uniform number, where the intervals divide 0 to 1 by a list of
-/// probabilities. The number's bits come in words, as many as are needed to decide; one is nearly always enough. With
-/// fair words the indices have exactly these probabilities.
+/// Draws an index with these probabilities. The probabilities divide the range from 0 to 1 into intervals, and the
+/// index is that of the interval that contains a uniform number. The bits of this number come in words, as many as are
+/// needed to decide; one word is nearly always enough. With uniformly random words, the indices have exactly these
+/// probabilities.
 ///
 /// ```
 /// use counterpoint_papers::pair::draw;
 ///
 /// let thirds = ["1/3".parse()?, "2/3".parse()?];
-/// // A third begins with 0101...: the second word tells.
+/// // In binary, a third is 0.0101..., so the first word does not decide and the second does.
 /// let mut words = [0x5555_5555_5555_5555, u64::MAX].into_iter();
 /// assert_eq!(draw(&thirds, &mut || words.next().unwrap_or(0)), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,11 +1,11 @@
-//! The events of MV Lemma 3.3: the parts of a pair that are within a factor of each other, and the parts that are cut
-//! away.
+//! The events of MV Lemma 3.3: the parts of two distributions that are within a factor of each other, and the parts
+//! that are cut away.
 
 use super::{MapError, Pair, Violation};
 use counterpoint_numerics::fractions::{self, Ratio};
 
-/// Events E = E(X) and F = F(Y), both of probability 1 - delta, given which X and Y are within a factor x = e^epsilon of each other:
-/// given these events, an (epsilon, delta) guarantee is an (epsilon, 0) guarantee.
+/// Events E = E(X) and F = F(Y), both of probability 1 - delta. Given these events, X and Y are within a factor x =
+/// e^epsilon of each other: the (epsilon, delta) guarantee becomes an (epsilon, 0) guarantee.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Events {
@@ -27,7 +27,7 @@ pub struct EventOutcome {
     pub masses: [Ratio; 2],
     /// MV's e and f: the probabilities of the outcome together with E, and together with F.
     pub kept: [Ratio; 2],
-    /// The one of MV's sets that contains the outcome.
+    /// The set, of MV's sets, that contains the outcome.
     pub side: Side,
 }
 
@@ -42,7 +42,7 @@ pub enum Side {
     Between,
 }
 
-/// An event that refutes a guarantee: it is more likely than the guarantee allows.
+/// An event that refutes a guarantee: its probability is larger than the guarantee allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Breach {
@@ -59,7 +59,7 @@ pub struct Breach {
 }
 
 impl Breach {
-    /// The amount by which the probability exceeds ratio times the other probability plus delta.
+    /// The probability minus delta and minus ratio times the other probability.
     #[must_use]
     pub fn excess(&self) -> Ratio {
         &self.masses[self.side] - &self.ratio * &self.masses[1 - self.side] - &self.delta
@@ -95,7 +95,7 @@ impl std::fmt::Display for Breach {
     }
 }
 
-/// Returns the event that refutes a guarantee most clearly, if one does: MV's S or T.
+/// Returns the event that exceeds a guarantee most, MV's S or T; `None` if both keep to the guarantee.
 #[must_use]
 pub fn breach(pair: &Pair, ratio: &Ratio, delta: &Ratio) -> Option<Breach> {
     let of = |side: usize| {
@@ -120,7 +120,7 @@ pub fn breach(pair: &Pair, ratio: &Ratio, delta: &Ratio) -> Option<Breach> {
 /// let ratio = |text: &str| text.parse::<Ratio>();
 /// let pair = Pair::new(vec![ratio("3/4")?, ratio("1/4")?], vec![ratio("1/4")?, ratio("3/4")?])?;
 /// let events = events(&pair, &ratio("2")?, &ratio("1/4")?)?;
-/// // Of the first outcome's 3/4 twice the other's 1/4 is kept.
+/// // The first outcome keeps 2 times 1/4 of its 3/4: its other probability is 1/4.
 /// assert_eq!(events.outcomes[0].kept, [ratio("1/2")?, ratio("1/4")?]);
 /// assert!(events.are_valid_for(&pair));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -134,7 +134,7 @@ pub fn events(pair: &Pair, ratio: &Ratio, delta: &Ratio) -> Result<Events, MapEr
     let entries = 4 * pair.outcomes().len() as u128;
     fractions::check_bits("bits of the map's entries", entries, 4 * pair.bits())?;
     let kept = EventMasses::new(pair, ratio);
-    // MV (1), (2): alpha and beta are the profile's two directions at epsilon.
+    // MV (1), (2): alpha and beta are the profile at epsilon in both directions.
     let excess = [0, 1].map(|side| Ratio::ONE - kept.mass(side));
     let places = [ratio.clone(), Ratio::ONE / ratio];
     for (at, excess) in places.into_iter().zip(&excess) {
@@ -179,7 +179,7 @@ impl EventOutcome {
 }
 
 impl Events {
-    /// True if the three conditions of MV's proof hold for this pair, exactly: 0 <= e <= P and 0 <= f <= Q; e <= xf and
+    /// True if the three conditions of MV's proof hold exactly for this pair: 0 <= e <= P and 0 <= f <= Q; e <= xf and
     /// f <= xe; both sum to 1 - delta.
     #[must_use]
     pub fn are_valid_for(&self, pair: &Pair) -> bool {
@@ -212,8 +212,8 @@ impl EventMasses {
         fractions::sum(self.0.iter().map(|kept| &kept[side]))
     }
 
-    /// Reduces the larger of the two sums until both are the same. If f has the larger sum, it moves towards e/x at
-    /// each outcome where it exceeds e, as far as needed: by the lemma this suffices.
+    /// Reduces the larger of the two sums until both are equal. If f has the larger sum, it moves towards e/x at each
+    /// outcome where it exceeds e, as far as needed. By the lemma, this suffices.
     fn evened(mut self, ratio: &Ratio) -> Self {
         let masses = [self.mass(0), self.mass(1)];
         let large = usize::from(masses[1] > masses[0]);

@@ -2,12 +2,15 @@
 
 use counterpoint::quantity::{Epsilon, OutOfRangeError};
 
-/// The randomized function that turns randomized response with parameter epsilon into Laplace noise of scale 1/epsilon
-/// around 0 or, for the other distribution, around 1.
+/// The randomized function that turns randomized response with parameter epsilon into Laplace noise of scale 1/epsilon:
+/// around 0 for one distribution of the response, and around 1 for the other.
 ///
-/// With p and q the two densities and x = e^epsilon, the response "plus" (of ratio x) becomes a number with density (xp
-/// - q)/(x - 1), and "minus" the mirror image about 1/2. Below 0 the ratio p/q is x, and only plus leads there; above 1
-///   only minus does; between 0 and 1 plus has a density proportional to sinh(epsilon (1 - z)).
+/// Let p and q be the two densities, and x = e^epsilon. The response "plus" (of ratio x) becomes a number with density
+/// `(x p - q) / (x - 1)`. The response "minus" becomes its mirror image about 1/2.
+///
+/// - Below 0, the ratio p/q is x, and only "plus" leads there.
+/// - Between 0 and 1, the density after "plus" is proportional to sinh(epsilon (1 - z)).
+/// - Above 1, only "minus" leads there.
 ///
 /// ```
 /// use counterpoint::Epsilon;
@@ -20,8 +23,8 @@ use counterpoint::quantity::{Epsilon, OutOfRangeError};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The map is for study: its values are accurate to about a double's precision, and noise that is made with it in
-/// floating point is not a private release.
+/// The map is for study. Its values are accurate to about a double's precision. Noise that is made with it in floating
+/// point is not a private release.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LaplaceMap {
     epsilon: f64,
@@ -43,8 +46,8 @@ impl LaplaceMap {
 
     /// The density at z after the response plus (or minus).
     #[must_use]
-    pub fn density(&self, plus: bool, z: f64) -> f64 {
-        let (e, z) = (self.epsilon, if plus { z } else { 1.0 - z });
+    pub fn density(&self, is_plus: bool, z: f64) -> f64 {
+        let (e, z) = (self.epsilon, if is_plus { z } else { 1.0 - z });
         if z <= 0.0 {
             e / 2.0 * (1.0 + (-e).exp()) * (e * z).exp()
         } else if z < 1.0 {
@@ -56,8 +59,8 @@ impl LaplaceMap {
 
     /// The probability of at most z after the response plus (or minus).
     #[must_use]
-    pub fn cumulative(&self, plus: bool, z: f64) -> f64 {
-        if plus { 1.0 - self.tail(z) } else { self.tail(1.0 - z) }
+    pub fn cumulative(&self, is_plus: bool, z: f64) -> f64 {
+        if is_plus { 1.0 - self.tail(z) } else { self.tail(1.0 - z) }
     }
 
     /// The probability of more than z after the response plus.
@@ -76,13 +79,13 @@ impl LaplaceMap {
     ///
     /// # Errors
     /// [`OutOfRangeError`] unless the number is above 0 and below 1.
-    pub fn quantile(&self, plus: bool, uniform: f64) -> Result<f64, OutOfRangeError> {
+    pub fn quantile(&self, is_plus: bool, uniform: f64) -> Result<f64, OutOfRangeError> {
         if !(uniform > 0.0 && uniform < 1.0) {
             let legal = "a number above 0 and below 1";
             return Err(OutOfRangeError { quantity: "uniform", value: uniform, legal });
         }
         let above = |tail: f64| self.inverse_tail(tail);
-        Ok(if plus { above(1.0 - uniform) } else { 1.0 - above(uniform) })
+        Ok(if is_plus { above(1.0 - uniform) } else { 1.0 - above(uniform) })
     }
 
     /// The number at which the tail has this value.

@@ -22,8 +22,8 @@ pub enum MapError {
     Input(#[from] ExactError),
 }
 
-/// A ratio at which the target's profile exceeds the source's. It proves that no map exists, as a map can only lower
-/// the profile.
+/// A ratio at which the target's profile exceeds the source's. It proves that no map exists, because a map can only
+/// lower the profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Violation {
@@ -70,7 +70,7 @@ impl std::fmt::Display for Violation {
 }
 
 impl Map {
-    /// A map whose entries are all zero, to be filled.
+    /// A map with all entries zero, to be filled.
     pub(super) fn zero(source: &Pair, target: &Pair) -> Result<Self, ExactError> {
         let (inputs, outputs) = (source.outcomes().len(), target.outcomes().len());
         let size = Self::check(inputs as u128, outputs as u128)?;
@@ -87,7 +87,7 @@ impl Map {
         Ok(size)
     }
 
-    /// Makes a map of rows that are known to be probabilities.
+    /// Makes a map from rows that are known to be probabilities.
     pub(super) fn of_rows(rows: Vec<Vec<Ratio>>) -> Self {
         Self { rows }
     }

@@ -1,9 +1,9 @@
-//! Finite pairs of distributions, exactly: profiles, domination, and the maps that carry a dominating pair onto a
-//! dominated one.
+//! Finite pairs of distributions in exact fractions: profiles, domination, and the maps that carry a dominating pair
+//! onto a dominated one.
 //!
 //! A pair (P, Q) dominates another if its profile delta(x) = sum of (p - xq)+ is at least as large at every likelihood
-//! ratio x = e^epsilon, x < 1 included. By Blackwell's theorem (KOV Theorem II.5) this holds exactly if the other pair
-//! is a randomized function of it. [`simulate`] finds that function, or the x at which the profiles cross:
+//! ratio x = e^epsilon, including x < 1. By Blackwell's theorem (KOV Theorem II.5), this holds if and only if the other
+//! pair is a randomized function of (P, Q). [`simulate`] finds that function, or the x at which the profiles cross:
 //!
 //! ```
 //! use counterpoint_numerics::fractions::Ratio;
@@ -24,8 +24,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`from_response`] is the map from leaky randomized response, which rests on [`events`]. [`compose`] joins such maps
-//! to one map that simulates a whole adaptive composition by responses.
+//! [`from_response`] is the map from leaky randomized response, which is built from [`events`]. [`compose`] joins such
+//! maps to one map that simulates a whole adaptive composition by responses.
 
 mod adaptive;
 mod draw;
@@ -57,7 +57,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Makes a pair of two lists, which must be probabilities that sum to one.
+    /// Makes a pair from two lists, which must be probabilities that sum to one.
     ///
     /// # Errors
     /// [`ExactError`], which names the illegal number.
@@ -75,13 +75,13 @@ impl Pair {
         Ok(Self { outcomes: p.into_iter().zip(q).map(|(p, q)| [p, q]).collect() })
     }
 
-    /// Makes a pair of outcomes that are known to be probabilities that sum to one.
+    /// Makes a pair from outcomes whose probabilities are known to sum to one.
     pub(crate) fn of_outcomes(outcomes: Vec<[Ratio; 2]>) -> Self {
         Self { outcomes }
     }
 
-    /// Leaky randomized response (MV section 3) for the ratio x = e^epsilon: P's leak, +epsilon, -epsilon, Q's leak, in
-    /// this order.
+    /// Leaky randomized response (MV section 3) for the ratio x = e^epsilon. Its outcomes are, in this order: P's leak,
+    /// +epsilon, -epsilon, Q's leak.
     ///
     /// # Errors
     /// [`ExactError`] unless x is at least 1 and delta is at least 0 and less than 1.
@@ -120,7 +120,7 @@ impl Pair {
         Self::of_outcomes(self.outcomes.iter().map(|[p, q]| [q.clone(), p.clone()]).collect())
     }
 
-    /// The pair of both pairs' outcomes, observed independently.
+    /// The product of two pairs: the outcomes of both, observed independently.
     ///
     /// # Errors
     /// [`ExactError::Size`] if it has more than a million outcomes.
@@ -136,7 +136,7 @@ impl Pair {
 }
 
 impl From<&FinitePair> for Pair {
-    /// The pair of the doubles themselves, each list divided by its sum, which is one except for rounding.
+    /// The pair of the exact values of the doubles. Each list is divided by its sum, which is one except for rounding.
     fn from(pair: &FinitePair) -> Self {
         let doubles = pair.outcomes().iter();
         let lists = doubles.map(|&(p, q)| [fractions::from_double(p), fractions::from_double(q)]);

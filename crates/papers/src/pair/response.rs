@@ -26,7 +26,8 @@ pub fn from_response(target: &Pair, ratio: &Ratio, delta: &Ratio) -> Result<Map,
     Ok(rows(&events(target, ratio, delta)?))
 }
 
-/// MV Lemma 3.2: T(0) and T(3) are the masses that were cut, T(1) and T(2) solve for the masses that were kept.
+/// MV Lemma 3.2: T(0) and T(3) are the masses that were cut. T(1) and T(2) solve the equations for the masses that were
+/// kept.
 fn rows(events: &Events) -> Map {
     let Events { ratio, delta, outcomes, .. } = events;
     let rest = Ratio::ONE - delta;

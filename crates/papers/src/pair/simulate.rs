@@ -1,11 +1,11 @@
 //! The map of Blackwell's theorem.
 //!
 //! The trade-off curve of a pair joins the vectors (q, p) of its outcomes end to end, by falling likelihood ratio. It
-//! is concave, from (0, 0) to (1, 1). One pair dominates another if its curve lies nowhere below. The construction
-//! walks along the target's edges. The line through an edge meets the source's curve again at or beyond the edge's end.
-//! The chord up to that point is the sum of the source's outcomes up to there, and the edge is the beginning of the
-//! chord. So the construction pools the source's outcomes up to the line, gives the edge its share of the pool, and
-//! keeps the rest in the pool for the next edge, whose line is flatter.
+//! is concave, from (0, 0) to (1, 1). One pair dominates another if its curve is nowhere below the other's. The
+//! construction walks along the target's edges. The line through an edge meets the source's curve again at or beyond
+//! the edge's end. The chord up to that point is the sum of the source's outcomes up to there, and the edge is the
+//! beginning of the chord. So the construction pools the source's outcomes up to the line and gives the edge its share
+//! of the pool. The rest stays in the pool for the next edge, whose line is flatter.
 
 use super::{Map, MapError, Pair, Violation};
 use counterpoint_numerics::fractions::Ratio;
@@ -24,16 +24,16 @@ pub fn simulate(source: &Pair, target: &Pair) -> Result<Map, MapError> {
     }
 }
 
-/// Finds the ratio at which the target's profile exceeds the source's most, if it does.
+/// Finds the ratio at which the target's profile exceeds the source's most; `None` if it never does.
 ///
-/// Between two of its outcomes' ratios the source's profile is a line in x and the target's is convex, so the excess is
-/// largest at an end: at one of those ratios, or at x = 0, where both profiles are 1. Beyond the largest finite ratio
-/// the source's profile is constant and the target's falls.
+/// Between two ratios of its outcomes, the source's profile is a line in x, and the target's is convex. So the excess
+/// is largest at an end: at one of those ratios, or at x = 0, where both profiles are 1. Beyond the largest finite
+/// ratio, the source's profile is constant and the target's falls.
 #[must_use]
 pub fn violation(source: &Pair, target: &Pair) -> Option<Violation> {
     let targets = by_ratio(target);
     let mut targets = targets.iter().map(|(_, outcome)| *outcome).peekable();
-    // The events of both pairs whose ratio is above the current one.
+    // The outcomes of both pairs whose ratio is above the current one.
     let (mut source_above, mut target_above) = (Line::default(), Line::default());
     let mut worst: Option<Violation> = None;
     for (_, outcome) in by_ratio(source) {
@@ -88,12 +88,12 @@ pub(crate) fn cross(a: &[Ratio; 2], b: &[Ratio; 2]) -> Ratio {
     &a[0] * &b[1] - &b[0] * &a[1]
 }
 
-/// Builds the map as the module describes, for a source that dominates the target.
+/// Builds the map by the construction above, for a source that dominates the target.
 fn pooled(source: &Pair, target: &Pair, mut map: Map) -> Map {
     let mut waiting = by_ratio(source).into_iter().map(|(i, v)| (i, v, Ratio::ONE)).peekable();
     let mut pool = Pool::default();
     for (output, edge) in by_ratio(target) {
-        // Pools outcomes up to the line through this edge: while the pool's ratio is larger.
+        // Pools outcomes up to the line through this edge, which is as long as the pool's ratio is larger.
         while let Some((input, outcome, left)) = waiting.peek_mut() {
             let (above, falls) = (cross(&pool.sum, edge), -cross(outcome, edge) * &*left);
             if falls <= above {

@@ -1,8 +1,8 @@
-//! What tests in exact fractions share.
+//! Helpers of tests in exact fractions.
 
 use counterpoint_numerics::fractions::Ratio;
 
-/// All cases in the full run, a tenth otherwise.
+/// The number of cases: all of them in a full run, otherwise a tenth.
 pub(crate) fn cases(full: usize) -> usize {
     if super::is_full() { full } else { full / 10 }
 }

@@ -1,4 +1,4 @@
-//! What these tests share.
+//! Helpers of these tests.
 
 pub(crate) mod fractions;
 pub(crate) mod pairs;

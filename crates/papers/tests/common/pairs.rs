@@ -1,11 +1,11 @@
-//! Random pairs, with the degenerate ones among them.
+//! Random pairs, including degenerate ones.
 
 use super::fractions::ratio;
 use counterpoint_numerics::fractions::Ratio;
 use counterpoint_papers::pair::Pair;
 use counterpoint_testing::Random;
 
-/// Weights, many of them zero or equal, not all zero.
+/// Weights that are not all zero. Many of them are zero or equal.
 pub(crate) fn weights(random: &mut Random, count: usize) -> Vec<u64> {
     let most = random.of(&[1, 2, 5, 30, 1_000_000_007]);
     loop {

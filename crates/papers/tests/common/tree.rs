@@ -1,4 +1,4 @@
-//! Random interactive systems as trees of whole numbers, and brute force on them.
+//! Random interactive systems as trees of whole numbers, and brute force over these trees.
 
 use super::fractions::ratio;
 use counterpoint_numerics::fractions::Ratio;
@@ -8,7 +8,7 @@ use counterpoint_testing::Random;
 /// Every answer's probabilities are multiples of one sixtieth.
 pub(crate) const UNIT: u64 = 60;
 
-/// A system as a tree: for each query its answers, in sixtieths under b = 0 and b = 1.
+/// A system as a tree: for each query, its answers with their probabilities in sixtieths under b = 0 and b = 1.
 #[derive(Clone, Default)]
 pub(crate) struct Tree(pub(crate) Vec<Vec<([u64; 2], Tree)>>);
 
@@ -22,7 +22,7 @@ pub(crate) fn sixtieths(random: &mut Random, count: usize) -> Vec<u64> {
 }
 
 impl Tree {
-    /// Up to so many rounds, queries and answers; the whole size one time in eight.
+    /// A tree of at most `rounds` rounds and `most` queries and answers. One time in eight it has the largest size.
     pub(crate) fn random(random: &mut Random, rounds: usize, most: usize) -> Self {
         let whole = random.once_in(8);
         Self::grown(random, rounds, most, whole)

@@ -33,7 +33,7 @@ pub fn check_aggregate(
         ));
     }
     let error_of = |error: MechanismError| {
-        QuestionError::new(&name, format!("cannot be computed: {error}"), "other parameters")
+        QuestionError::new(&name, format!("cannot be computed ({error})"), "other parameters")
     };
     let bounded = |values: &ClampedColumn| -> Result<(String, Bounds), QuestionError> {
         let (column, declared) = number_column(&values.column, table)?;

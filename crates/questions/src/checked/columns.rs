@@ -6,7 +6,7 @@ use counterpoint_mechanisms::Bounds;
 
 fn unknown_column(column: &str, table: &Table) -> QuestionError {
     let names: Vec<&str> = table.columns().iter().map(|column| column.name.as_str()).collect();
-    let problem = format!("is no declared column of {}", table.name());
+    let problem = format!("is not a declared column of table {}", table.name());
     QuestionError::new(format!("{column:?}"), problem, names.join(", "))
 }
 

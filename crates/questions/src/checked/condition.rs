@@ -99,7 +99,11 @@ pub(super) fn condition(
             let known: BTreeSet<&Key> = declared.iter().collect();
             if let Some(bad) = keys.iter().find(|key| !known.contains(key)) {
                 let problem = format!("is compared with {:?}", bad.to_string());
-                return Err(QuestionError::new(column, problem, "its declared categories"));
+                return Err(QuestionError::new(
+                    column,
+                    problem,
+                    "the declared categories of this column",
+                ));
             }
             let keys: BTreeSet<&Key> = keys.iter().collect();
             let chosen = declared.iter().filter(|key| keys.contains(key));

@@ -133,5 +133,5 @@ pub(super) fn cannot_be_measured(
     aggregate: &CheckedAggregate,
     error: &MechanismError,
 ) -> QuestionError {
-    QuestionError::new(&aggregate.name, format!("cannot be measured: {error}"), "other costs")
+    QuestionError::new(&aggregate.name, format!("cannot be measured ({error})"), "other costs")
 }

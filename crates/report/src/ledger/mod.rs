@@ -154,7 +154,7 @@ fn account(account: &AccountStatus, pending: &[PendingKey]) -> String {
         ("under", under(account)),
         ("neighbours", format!("{}, {} {records} a person", account.adjacency, account.records)),
         ("kind", kind),
-        ("promise", format!("{promise}\n(for all of it, however little is spent)")),
+        ("promise", format!("{promise}\n(for the whole account, however little is spent)")),
         (
             "spent",
             spent + &account.spent_epsilon.as_ref().map(spent_epsilon_text).unwrap_or_default(),
@@ -266,7 +266,7 @@ pub fn verified(verified: &VerifyResult) -> String {
     aligned_rows([
         ("outcome", verified.outcome.to_owned()),
         ("head", verified.head.clone()),
-        ("expected", found.unwrap_or_else(|| "none given".to_owned())),
+        ("expected", found.unwrap_or_else(|| "no head was given (--expect-head)".to_owned())),
         ("not excluded", open),
     ])
 }

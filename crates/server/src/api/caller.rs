@@ -1,5 +1,5 @@
-//! Authentication. The state of a handler is an [`Authenticator`], which gives no curator; a [`Caller`] brings the
-//! curator.
+//! Authentication. The state of a handler is an [`Authenticator`], which gives no access to the curator. A handler gets
+//! the curator from a [`Caller`].
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -64,8 +64,8 @@ impl Roles for Overseer {
     const ROLES: &'static [Role] = &[Role::Owner, Role::Auditor];
 }
 
-/// An authenticated caller: the token is valid, has one of the roles and is within its rate limit. Handlers extract it
-/// first, so that only such callers learn what else is wrong with a request.
+/// An authenticated caller: the token is valid, has one of the roles and is within its rate limit. Handlers extract the
+/// caller first, so other callers do not learn what else is wrong with a request.
 pub(crate) struct Caller<R> {
     pub(crate) bearer: Bearer,
     pub(crate) shared: SharedState,
@@ -118,9 +118,10 @@ mod tests {
     use super::{Authenticator, SharedState};
     use axum::extract::{FromRequestParts, State};
 
-    /// Fails to compile (`is_extractable` becomes ambiguous) if a handler can extract the shared state without a caller.
+    /// Does not compile (`is_extractable` becomes ambiguous) if a handler can extract the shared state without a
+    /// caller.
     #[test]
-    fn handlers_are_given_the_curator_with_a_caller_alone() {
+    fn handlers_get_the_curator_only_with_a_caller() {
         trait Extraction<Marker> {
             fn is_extractable() {}
         }

@@ -7,7 +7,7 @@ use utoipa::openapi::OpenApi;
 
 use super::json::JsonResponse;
 
-/// This document.
+/// Returns this document.
 #[utoipa::path(get, path = "/v1/openapi.json", responses((status = 200, body = Object)))]
 pub(super) async fn document(
     Extension(document): Extension<Arc<OpenApi>>,

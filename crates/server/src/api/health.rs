@@ -11,7 +11,7 @@ pub(super) struct HealthResponse {
     status: &'static str,
 }
 
-/// Answers as long as the process runs. `/v1/ready` also checks the ledger, the tokens and the engines.
+/// Returns status 200 as long as the process runs. `/v1/ready` also checks the ledger, the tokens and the engines.
 #[utoipa::path(get, path = "/v1/health", responses((status = 200, body = HealthResponse)))]
 pub(super) async fn health() -> JsonResponse<HealthResponse> {
     JsonResponse(HealthResponse { status: "ok" })

@@ -14,7 +14,7 @@ use super::problem::Problem;
 pub(super) struct HistoryResponse {
     /// The number and hash of the history's last entry.
     head: String,
-    /// Entries, by their numbers.
+    /// Entries, in the order of their numbers.
     #[schema(value_type = Vec<Object>)]
     entries: Vec<HistoryEntry>,
     /// The `after` of the next page; null if this is the last page.

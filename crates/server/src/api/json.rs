@@ -26,7 +26,7 @@ impl<T: DeserializeOwned> FromRequest<Authenticator> for Json<T> {
     ) -> Result<Self, Problem> {
         if !is_json(request.headers()) {
             return Err(WRONG_KIND
-                .problem("Content-Type is missing or something else; legal: application/json"));
+                .problem("Content-Type is missing or is not JSON; legal: application/json"));
         }
         let read = authenticator.body_memory().read(request.into_body(), MAX_BODY_BYTES).await;
         let read = read.map_err(|problem| match problem {
@@ -51,7 +51,7 @@ pub(super) struct JsonResponse<T>(pub(super) T);
 
 impl<T: Serialize> IntoResponse for JsonResponse<T> {
     fn into_response(self) -> Response {
-        body::json(StatusCode::OK, &self.0).unwrap_or_else(|error| {
+        body::json_response(StatusCode::OK, &self.0).unwrap_or_else(|error| {
             tracing::error!(why = error.to_string(), "a response cannot be written");
             FAILED.problem("the response cannot be written, which is a bug").into_response()
         })
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_cannot_be_written_is_a_problem() {
+    async fn values_that_cannot_be_serialized_become_problems() {
         let written = read(JsonResponse([Number(0.1), Number(-1e300)])).await;
         assert_eq!(written, (200, "application/json".to_owned(), json!([0.1, -1e300])));
         let infinite =
@@ -145,12 +145,12 @@ mod tests {
                 "invalid type: map, expected f64 at line 1",
                 "invalid type: map, expected a number at line 1",
             ),
-            ("expected struct Asking", "expected an object"),
+            ("expected struct QuestionRequest", "expected an object"),
             (
-                "data did not match any variant of untagged enum Askings",
+                "data did not match any variant of untagged enum QuestionsRequest",
                 "the value is of no legal kind",
             ),
-            ("expected struct variant Of::Sum at", "expected an object at"),
+            ("expected struct variant SessionSpec::Sequence at", "expected an object at"),
             ("missing field `account`", "missing field `account`"),
         ] {
             assert_eq!(plain(text), expected);

@@ -10,7 +10,7 @@ use super::problem::Problem;
 use super::types::balance::BalanceView;
 
 /// The number of accounts that are read at a time.
-const PAGE: u64 = 1000;
+const PAGE_SIZE: u64 = 1000;
 
 /// Metrics for alarms, in the text format of Prometheus. The engines' times depend on the data, so only owners see
 /// them.
@@ -43,7 +43,7 @@ fn budgets(curator: &Curator) -> String {
 fn left(curator: &Curator) -> Result<String, LedgerError> {
     let (mut text, mut after) = (String::new(), 0);
     loop {
-        let page = curator.pool().with(|ledger| ledger.accounts_after(after, PAGE))?;
+        let page = curator.pool().with(|ledger| ledger.accounts_after(after, PAGE_SIZE))?;
         let Some((last, _)) = page.last() else { return Ok(text) };
         after = *last;
         for (_, dataset) in page.iter().filter(|(_, account)| account.parent.is_none()) {

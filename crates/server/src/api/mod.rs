@@ -1,11 +1,11 @@
 //! The curator's interface, version 1: JSON over HTTP, described by `/v1/openapi.json`.
 
 mod accounts;
+mod caller;
 mod document;
 mod health;
 mod history;
 mod json;
-mod caller;
 mod me;
 mod metrics;
 mod open_account;
@@ -38,7 +38,7 @@ pub(crate) use caller::{AnyRole, Authenticator, Caller};
 use problem::{NOT_FOUND, Problem, WRONG_METHOD};
 pub(crate) use state::SharedState;
 
-/// The OpenAPI document without its paths, which come with the routes.
+/// The OpenAPI document without its paths, which the router adds.
 #[derive(OpenApi)]
 #[openapi(
     info(
@@ -47,14 +47,14 @@ pub(crate) use state::SharedState;
         description = "Questions about tables, answered with differential privacy and charged to a ledger."
     ),
     components(schemas(Problem)),
-    modifiers(&Bearers)
+    modifiers(&BearerScheme)
 )]
 struct Document;
 
 /// Adds the bearer token to the document's security schemes.
-struct Bearers;
+struct BearerScheme;
 
-impl Modify for Bearers {
+impl Modify for BearerScheme {
     fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
         let scheme = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
         document.components.get_or_insert_default().add_security_scheme("token", scheme);
@@ -95,7 +95,7 @@ pub(crate) fn router(authenticator: Authenticator) -> Router {
 }
 
 async fn wrong_method() -> Problem {
-    WRONG_METHOD.problem("the path does not have this method; legal: see /v1/openapi.json")
+    WRONG_METHOD.problem("the path does not support this method; legal: see /v1/openapi.json")
 }
 
 async fn not_found() -> Problem {

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::caller::{Caller, Owner};
 use super::json::{Json, JsonResponse};
 use super::problem::{ILLEGAL, NOT_FOUND, Problem};
-use super::types::account::{AccountView, plan};
+use super::types::account::{AccountView, parse_plan};
 
 /// A new account under a data set: a `plan`, or an `epsilon` and a `delta`.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -56,7 +56,7 @@ impl AccountRequest {
     fn account(&self) -> Result<NewAccount, Problem> {
         match (&self.plan, &self.epsilon) {
             (Some(text), None) if self.delta.is_none() && self.kind.is_none() => {
-                Ok(NewAccount::Plan(plan(text)?, None))
+                Ok(NewAccount::Plan(parse_plan(text)?, None))
             }
             (None, Some(epsilon)) => {
                 let named = self.kind.as_deref().unwrap_or(FilterKind::Sums.name());
@@ -86,14 +86,14 @@ pub(super) async fn open_account(
     let opened = shared.work(move |curator| {
         curator.pool().with(|ledger| {
             ledger.open_account(&request.name, &request.dataset, &new)?;
-            shown(ledger, &request.name)
+            read_account(ledger, &request.name)
         })
     });
     Ok(JsonResponse(opened.await?))
 }
 
 /// Returns the account's budget and slots.
-fn shown(ledger: &mut Ledger, name: &str) -> Result<AccountView, Problem> {
+fn read_account(ledger: &mut Ledger, name: &str) -> Result<AccountView, Problem> {
     let status = ledger.status(Some(name))?;
     let account =
         status.accounts.first().ok_or_else(|| NOT_FOUND.problem("the account does not exist"))?;

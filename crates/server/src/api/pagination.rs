@@ -19,7 +19,7 @@ pub(super) trait Cursor: Clone + Default + ToSchema {
     /// Says which values are legal.
     const LEGAL: &'static str;
 
-    /// Parses a cursor; the default is before the first entry.
+    /// Parses a cursor. The default cursor is before the first entry.
     fn read(text: &str) -> Option<Self>;
 }
 
@@ -46,7 +46,7 @@ impl Cursor for String {
 #[derive(Clone, Debug, PartialEq, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct PageRequest<C: Cursor> {
-    /// The page begins after this place: the `next` of the page before. The first page by default.
+    /// The cursor after which the page begins: the `next` of the previous page. By default, the page is the first.
     #[param(required = false)]
     pub(super) after: C,
     /// The most entries of the page, up to 10000; 1000 by default.
@@ -95,7 +95,7 @@ impl<C: Cursor> PageRequest<C> {
         Ok(Self { after: after.unwrap_or(first.after), limit: limit.unwrap_or(first.limit) })
     }
 
-    /// The number of entries to read: one more than the page has, to see if another page follows.
+    /// The number of entries to read: one more than the page has, to find out if another page follows.
     pub(super) fn read_limit(&self) -> u64 {
         self.limit + 1
     }

@@ -86,7 +86,7 @@ pub(super) enum PricesResponse {
 
 /// Prices questions. Charges nothing and reads no data.
 #[utoipa::path(post, path = "/v1/prices", security(("token" = [])), request_body = QuestionsRequest,
-    responses((status = 200, body = PricesResponse, description = "A price, or a list of prices_list and problems if a list was given"),
+    responses((status = 200, body = PricesResponse, description = "A price, or a list of prices and problems if a list was given"),
         Problem))]
 pub(super) async fn prices(
     Caller { bearer, shared, .. }: Caller<Analyst>,
@@ -99,7 +99,7 @@ pub(super) async fn prices(
             Ok(JsonResponse(PricesResponse::One(Box::new(price))))
         }
         QuestionsRequest::Many(list) => {
-            let prices_list = shared.work(move |curator| {
+            let outcomes = shared.work(move |curator| {
                 let outcome = |question: QuestionRequest| match question
                     .submission()
                     .and_then(|submission| price(curator, &bearer, &submission))
@@ -109,7 +109,7 @@ pub(super) async fn prices(
                 };
                 Ok(PricesResponse::Many(list.into_iter().map(outcome).collect()))
             });
-            Ok(JsonResponse(prices_list.await?))
+            Ok(JsonResponse(outcomes.await?))
         }
     }
 }

@@ -7,10 +7,10 @@ use counterpoint_curator::{AnswerError, CuratorError, Error, MechanismError, Tok
 use counterpoint_ledger::{DatabaseError, LedgerError};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response as ReleaseRecord, ResponseBuilder};
+use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response as OpenApiResponse, ResponseBuilder};
 use utoipa::{IntoResponses, ToSchema};
 
-/// Why a request has no answer.
+/// The reason why a request failed.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Problem {
     /// The kind of problem: a stable name.
@@ -43,7 +43,7 @@ pub(crate) const NOT_FOUND: ProblemKind =
 pub(crate) const WRONG_METHOD: ProblemKind = ProblemKind(
     StatusCode::METHOD_NOT_ALLOWED,
     "wrong-method",
-    "The path does not have this method",
+    "The path does not support this method",
 );
 pub(crate) const CONFLICT: ProblemKind =
     ProblemKind(StatusCode::CONFLICT, "key-in-use", "The key is in use for something else");
@@ -111,7 +111,7 @@ impl IntoResponse for Problem {
 
 /// Every path may answer with a problem of any status.
 impl IntoResponses for Problem {
-    fn responses() -> BTreeMap<String, RefOr<ReleaseRecord>> {
+    fn responses() -> BTreeMap<String, RefOr<OpenApiResponse>> {
         let problem = ContentBuilder::new().schema(Some(Ref::from_schema_name(Self::name())));
         let described = ResponseBuilder::new().content("application/problem+json", problem.build());
         BTreeMap::from([("default".to_owned(), described.build().into())])
@@ -124,7 +124,7 @@ impl From<TokenError> for Problem {
             TokenError::Value { .. } => ILLEGAL.problem(error.to_string()),
             failed => {
                 tracing::warn!(why = failed.to_string(), "tokens failed");
-                UNAVAILABLE.problem("tokens cannot be read or created now")
+                UNAVAILABLE.problem("tokens cannot be read or created")
             }
         }
     }

@@ -1,4 +1,4 @@
-//! `/v1/questions`: submissions questions, and lists the texts of answered questions.
+//! `/v1/questions`: asks questions, and lists the texts of answered questions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,9 +37,9 @@ pub(super) enum AnswersResponse {
     Many(Vec<QuestionOutcome>),
 }
 
-/// Asks a question: charges it, answers it and stores the answer. The same question of the same account again costs
-/// nothing and has the same answer. Each question of a list is charged and answered on its own, in order; the engine
-/// reads a table once for all of them.
+/// Asks a question: charges it, answers it and stores the answer. Asking the same question of the same account again
+/// costs nothing and returns the same answer. Each question of a list is charged and answered on its own, in order; the
+/// engine reads a table once for all of them.
 #[utoipa::path(post, path = "/v1/questions", security(("token" = [])), request_body = QuestionsRequest,
     responses((status = 200, body = AnswersResponse, description = "An answer, or a list of answers and problems if a list was given"),
         Problem))]
@@ -64,7 +64,7 @@ pub(super) async fn ask(
     }
 }
 
-/// Answers questions: stored answers at once, all others after their engines have admitted them.
+/// Answers questions. Stored answers are returned at once; other questions wait until their engines admit them.
 async fn answer_questions(
     caller: Caller<Analyst>,
     submissions: Vec<Submission>,
@@ -95,7 +95,7 @@ async fn answer_questions(
     run.await
 }
 
-/// Answers the legal questions of a list and keeps the problems of the others.
+/// Answers the legal questions of a list, and returns the problems of the others in their places.
 async fn answer_list(
     caller: Caller<Analyst>,
     submissions: Vec<Result<Submission, Problem>>,

@@ -1,5 +1,5 @@
-//! Queues in front of engines: a fixed number of questions runs, a few wait, and further questions are refused as busy.
-//! Nothing is debited before the engine admits the question.
+//! Queues in front of engines. A fixed number of questions runs, a few more wait, and further questions are refused as
+//! busy. No question is debited before its engine admits it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -78,7 +78,7 @@ impl Queues {
         engines.iter().map(permit).collect()
     }
 
-    /// Waits for permits of the engines, in order, which excludes deadlocks.
+    /// Waits for permits of the engines, in order, so that two requests never wait for each other.
     pub(crate) async fn admit(
         &self,
         engines: &[EngineName],

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::caller::{Analyst, Caller};
 use super::json::{Json, JsonResponse};
 use super::problem::Problem;
-use super::types::account::{AccountView, account_view, plan};
+use super::types::account::{AccountView, account_view, parse_plan};
 
 /// Unused openings of slots, and the slots to exchange them for.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -37,7 +37,7 @@ pub(super) async fn recut(
 /// Checks if the exchange is allowed. Changes nothing.
 #[utoipa::path(post, path = "/v1/accounts/{account}/recut/rehearsal", security(("token" = [])), request_body = RecutRequest,
     params(("account" = String, Path, description = "Its name")),
-    responses((status = 200, body = AccountView, description = "It could be; the account as it stands"),
+    responses((status = 200, body = AccountView, description = "The exchange is allowed; the body is the unchanged account"),
         Problem))]
 pub(super) async fn rehearse_recut(
     caller: Caller<Analyst>,
@@ -51,12 +51,12 @@ pub(super) async fn exchange(
     Caller { bearer, shared, .. }: Caller<Analyst>,
     account: String,
     request: RecutRequest,
-    only_check: bool,
+    is_rehearsal: bool,
 ) -> Result<JsonResponse<AccountView>, Problem> {
-    let into = plan(&request.into)?;
-    let stands = shared.work(move |curator| {
-        curator.recut(&bearer, &account, (&request.unused, &into), only_check)?;
+    let into = parse_plan(&request.into)?;
+    let account_after = shared.work(move |curator| {
+        curator.recut(&bearer, &account, (&request.unused, &into), is_rehearsal)?;
         account_view(curator, &bearer, &account)
     });
-    Ok(JsonResponse(stands.await?))
+    Ok(JsonResponse(account_after.await?))
 }

@@ -9,8 +9,8 @@ use super::types::answer::{AnswerResponse, NumberView};
 use super::types::balance::{BalanceView, ChargeView};
 use super::types::question::QuestionRequest;
 
-/// Answers a question from rows that are made up from the public description, for writing programs beforehand. Charges
-/// and stores nothing and reads no data.
+/// Answers a question from rows that are made up from the table's public description, so that programs can be written
+/// before a question is asked. Charges and stores nothing and reads no data.
 #[utoipa::path(post, path = "/v1/rehearsals", security(("token" = [])), request_body = QuestionRequest,
     responses((status = 200, body = AnswerResponse), Problem))]
 pub(super) async fn rehearse(
@@ -21,7 +21,7 @@ pub(super) async fn rehearse(
     // Made-up rows have their own queue.
     let permits = shared.wait_for_engine(None, &record).await?;
     let answered = shared.work(move |curator| {
-        let _places = permits;
+        let _permits = permits;
         let numbers = curator.rehearse(&bearer, &submission)?;
         let charge = curator.price(&bearer, &submission)?.charge;
         let left = curator.balance(&bearer, &submission.account, Some(&charge))?;

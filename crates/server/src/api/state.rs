@@ -102,7 +102,7 @@ impl SharedState {
         self.rates.check_key(&id).is_ok()
     }
 
-    /// Does work on a thread of its own, to its end, even if the client disconnects.
+    /// Runs work on its own thread. The work runs to its end even if the client disconnects.
     pub(crate) async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Curator) -> Result<T, Problem> + Send + 'static,
@@ -120,7 +120,7 @@ impl SharedState {
         done.await.unwrap_or_else(|_| Err(FAILED.problem("the request failed, which is a bug")))
     }
 
-    /// The parts that can be reached, as of at most a second ago. Concurrent callers wait for the same check.
+    /// The parts that can be reached, as of at most a second ago. Concurrent callers share one check.
     pub(crate) async fn readiness(&self) -> ReadinessResponse {
         let mut last = self.last_readiness.lock().await;
         match *last {
@@ -148,7 +148,7 @@ impl SharedState {
         }
     }
 
-    /// Waits for permits of engines. If there is a wait, looks up stored answers first.
+    /// Waits for permits of engines. If a permit is not free at once, looks up stored answers before it waits.
     pub(crate) async fn admit<T: Send + 'static>(
         &self,
         engines: impl IntoIterator<Item = EngineName>,
@@ -170,9 +170,9 @@ impl SharedState {
         Ok(Admission::Permits(permits))
     }
 
-    /// Does work at engines, to its end. The permits are held for whole time slots: one for each question run, at least
-    /// `least`, or twice, four times, eight times as many. The time of the work shows as nothing else, to the caller
-    /// and to those who wait.
+    /// Runs work that uses engines, to its end. The permits are held for whole time slots: one slot for each question
+    /// that ran, and at least `least`; if this is too short, twice, four times or eight times as many, and so on. The
+    /// caller and waiting requests learn nothing else about the duration of the work.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         permits: EnginePermits,

@@ -65,7 +65,7 @@ impl From<&TableText> for TableView {
     }
 }
 
-/// The tables that can be asked.
+/// The tables that questions can be about.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct TablesResponse {
     tables: Vec<TableView>,

@@ -132,8 +132,9 @@ pub(super) async fn revoke_token(
         let found = id.parse().map(|id| curator.tokens().get(id)).unwrap_or(Ok(None))?;
         match found.filter(|bearer| bearer.revoked.is_none()) {
             None => {
-                return Err(NOT_FOUND
-                    .problem(format!("there is no token {id} that is not revoked already")));
+                return Err(
+                    NOT_FOUND.problem(format!("token {id} does not exist or is revoked already"))
+                );
             }
             Some(bearer) if bearer.role == Role::Owner => return Err(owner_token_problem()),
             Some(bearer) => curator.tokens().revoke(bearer.id)?,

@@ -1,5 +1,5 @@
-// The analyst's console and the owner's page as people meet them, in a real browser. Which program is meant is in
-// COUNTERPOINT.
+// The analyst's console and the owner's page in a real browser. The environment variable COUNTERPOINT is the path of
+// the program.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -27,7 +27,7 @@ async function serve(...more) {
     const found = /^listening on (http:\/\/127\.0\.0\.1:\d+)$/m.exec(text);
     if (found) return { address: found[1], tokens: Object.fromEntries([...text.matchAll(/^token \S+ (\S+) (\S+)$/gm)].map(([, name, token]) => [name, token])) };
   }
-  return assert.fail(`it does not listen: ${text}`);
+  return assert.fail(`the program does not listen: ${text}`);
 }
 
 before(async () => {
@@ -58,7 +58,7 @@ async function visit(path, options = {}, within = null, from = address) {
   page.on('pageerror', (error) => page.problems.push(error.message));
   page.on('dialog', (dialog) => { page.problems.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
   page.on('console', (message) => {
-    // What is refused is said on the page.
+    // The page shows refusals.
     if (message.type() === 'error' && !/status of 4\d\d|ERR_FAILED/.test(message.text())) page.problems.push(message.text());
   });
   page.asked = 0;
@@ -130,7 +130,7 @@ function halfWidth(scale, confidence) {
   return width;
 }
 
-test('an analyst: from a token to an answer, and the same again for nothing', async () => {
+test('an analyst logs in, asks a question, and repeats it free of charge', async () => {
   const page = await visit('/console.html');
   assert.ok(await page.isHidden('#inside'));
   await enter(page, 'ann');
@@ -233,7 +233,7 @@ test('groups are dots with intervals, histograms are bars, and medians have an i
   assert.ok(median.interval[0] <= median.value && median.value <= median.interval[1], 'a median has an interval');
   assert.equal(await page.locator('#charts .block').count(), 3);
   assert.equal(await page.locator('#charts .whisker').count(), 3);
-  // The bars' areas stand in the order of their counts, and rise from the same ground.
+  // The bars have positive heights.
   const heights = await page.locator('#charts .block').evaluateAll((list) => list.map((rect) => Number(rect.getAttribute('height'))));
   assert.ok(heights.every((height) => height > 0));
   assert.doesNotMatch(await page.textContent('#meaning'), /no interval is shown/);
@@ -290,7 +290,7 @@ test('names are completed by keyboard and by pointer', async () => {
   await done(page);
 });
 
-test('a token that is not known is refused, and not kept', async () => {
+test('an unknown token is refused and not stored', async () => {
   const page = await visit('/console.html');
   for (const wrong of [`cpt_${'0'.repeat(64)}`, 'nonsense', 'Ünicode ✓', '<b>x</b>']) {
     await enter(page, wrong);
@@ -303,7 +303,7 @@ test('a token that is not known is refused, and not kept', async () => {
   await done(page);
 });
 
-test('what is not understood stands beside the editor', async () => {
+test('a problem of the SQL is shown beside the editor', async () => {
   const page = await console_('cleo');
   const wrong = async (sql, pattern) => {
     await page.fill('#sql', sql);
@@ -317,7 +317,7 @@ test('what is not understood stands beside the editor', async () => {
   };
   await wrong('SELECT MAX(age) FROM visits', /MAX\(age\) is not understood\. Possible: COUNT/);
   await wrong('SELECT COUNT(*) FROM elsewhere', /Table "elsewhere" does not exist/);
-  await wrong('SELEC', /is no SQL/);
+  await wrong('SELEC', /is not SQL/);
   await price(page, 'SELECT COUNT(*) FROM visits', 0.1);
   assert.ok(await page.isHidden('#sql-wrong'));
   for (const amount of ['abc', '-1', '', '0']) {
@@ -340,7 +340,7 @@ test('what is not understood stands beside the editor', async () => {
 const remedy = (fits) =>
   `Possible: at most what is left; one of these still fits: ${fits}; try more noise or fewer releases (price says what they cost), or another account.`;
 
-test('over the budget: said before it is asked', async () => {
+test('a question over the budget is refused before it is asked', async () => {
   const page = await console_('cleo');
   await page.fill('#amount', '7');
   await page.fill('#sql', 'SELECT COUNT(*) FROM visits');
@@ -354,7 +354,7 @@ test('over the budget: said before it is asked', async () => {
   await done(page);
 });
 
-test('two tabs: what one spends the other does not have, and what one asked is free for the other', async () => {
+test('two tabs share a budget, and a question of one tab is free in the other', async () => {
   const shared = await context();
   const one = await console_('ben', {}, shared);
   const other = await visit('/console.html', {}, shared);
@@ -378,7 +378,7 @@ test('two tabs: what one spends the other does not have, and what one asked is f
   await done(other);
 });
 
-test('an answer that is lost on its way is fetched under the same key, and charged once', async () => {
+test('a lost answer is fetched under the same key and charged once', async () => {
   const page = await console_('cleo');
   const keys = [];
   let losses = 1;
@@ -397,7 +397,7 @@ test('an answer that is lost on its way is fetched under the same key, and charg
   assert.ok(near(await left('cleo'), 2.75));
   assert.equal(await page.evaluate(() => sessionStorage.getItem('counterpoint.open')), null);
 
-  // Lost twice: it is kept, over a reload, until an answer comes.
+  // Lost twice: the question is stored, even during a reload, until its answer arrives.
   losses = 2;
   keys.length = 0;
   await price(page, 'SELECT COUNT(*) FROM visits WHERE age > 21', 0.25);
@@ -420,7 +420,7 @@ test('an answer that is lost on its way is fetched under the same key, and charg
   await done(page);
 });
 
-test('a question that is not free any more is not asked again without its price', async () => {
+test('a question that is no longer free is not asked again before its price is shown', async () => {
   const page = await console_('cleo');
   await page.evaluate(() => sessionStorage.setItem('counterpoint.asked.cleo.cleo', JSON.stringify([
     { question: { account: 'cleo', sql: 'SELECT COUNT(*) FROM visits WHERE age > 77', confidence: 0.95, epsilon: 0.5 }, cost: '0.5 epsilon' },
@@ -428,17 +428,17 @@ test('a question that is not free any more is not asked again without its price'
   await page.reload();
   await page.click('#asked-list button');
   await page.waitForSelector('#trouble:visible');
-  assert.equal(await page.textContent('#trouble'), 'This question is no longer free: it would cost 0.5 epsilon.');
+  assert.equal(await page.textContent('#trouble'), 'This question is no longer free. It would cost 0.5 epsilon.');
   assert.equal(await page.textContent('#ask'), 'Ask for 0.5 epsilon');
   assert.equal(page.asked, 0);
   await done(page);
 });
 
-test('a price belongs to the text that stands there', async () => {
+test('a price belongs to the text in the editor', async () => {
   const page = await console_('cleo');
   await price(page, 'SELECT COUNT(*) FROM visits', 0.1);
   const before = await left('cleo');
-  // Typed after the price came, and before the next one: nothing can be asked.
+  // After an edit, and before the new price arrives, no question can be asked.
   await page.route('**/v1/prices', () => {});
   await page.fill('#amount', '2');
   assert.equal(await page.textContent('#ask'), 'Ask');
@@ -482,14 +482,14 @@ test('slots of a plan are offered, and names of tables are text and are quoted',
   assert.deepEqual(await page.locator('#slot option').allTextContents(), ['weekly <b> (1 of 3 used)', 'once (1 of 1 used)']);
   for (const word of ['Order "x" <i>', 'group', "o'clock", '-3', 'a']) await page.locator('.word').getByText(word, { exact: true }).click();
   assert.equal(await page.inputValue('#sql'), `"Order ""x"" <i>" "group" 'o''clock' -3 a`);
-  await page.waitForFunction(() => document.querySelector('#ask').textContent === 'Ask for 1 releases');
+  await page.waitForFunction(() => document.querySelector('#ask').textContent === 'Ask for 1 release');
   assert.equal(asked.at(-1).slot, 'weekly <b>');
   assert.ok(!('epsilon' in asked.at(-1)));
   assert.equal(await page.locator('main b:not(#who):not(#accounts b):not(#slot-list b), main i').count(), 0);
   await done(page);
 });
 
-test('the owner: accounts, spending, history, and that it is whole', async () => {
+test('the owner sees accounts, spending and history, and verifies the ledger', async () => {
   const page = await inside('/owner.html', 'olga');
   assert.equal(await page.textContent('#who'), 'olga, owner');
   assert.match(await page.locator('#tree > li').textContent(), /^visits data set, sums9.824 of 10 epsilon allocated/);
@@ -497,12 +497,12 @@ test('the owner: accounts, spending, history, and that it is whole', async () =>
   assert.match(await page.locator('#tree ul > li').nth(1).textContent(), /^ben account, sums2 of 3 epsilon spent/);
   assert.ok(await page.isVisible('#none-pending'));
   const captions = await page.locator('#spending figcaption').allTextContents();
-  assert.ok(captions.includes('visits: 9.824 of 10 epsilon in 4 charges') && captions.includes('ben: 2 of 3 epsilon in 1 charges'), captions.join());
+  assert.ok(captions.includes('visits: 9.824 of 10 epsilon in 4 charges') && captions.includes('ben: 2 of 3 epsilon in 1 charge'), captions.join());
   const path = () => page.locator('#spending .stairs').first().getAttribute('d');
   const byTime = await path();
   await page.check('input[name=axis][value=sequence]', { force: true });
   assert.notEqual(await path(), byTime);
-  // Three accounts were opened under the data set, each for 3 of 10: three equal steps up. Then the class, for 0.824.
+  // Three accounts were opened under the data set, each for 3 of 10: three equal steps. The account of the class, for 0.824, is the fourth.
   const ups = [...(await path()).matchAll(/V([\d.]+)/g)].map(([, y]) => Number(y));
   assert.equal(ups.length, 4);
   assert.ok(near(ups[0] - ups[1], ups[1] - ups[2]) && ups[0] > ups[1]);
@@ -528,7 +528,7 @@ test('the owner: accounts, spending, history, and that it is whole', async () =>
   await done(auditor);
 });
 
-test('the owner: what is pending, pages of a long history, and a ledger that is not whole', async () => {
+test('the owner sees pending charges, pages of a long history, and a failed verification', async () => {
   const page = await visit('/owner.html');
   const entries = Array.from({ length: 121 }, (_, index) => ({
     sequence: index + 1, hash: 'ab', event: 'reserve', at: 1_700_000_000 + index, account: 'ann', key: `<b>${index}`, analyst: '<img src=x onerror=alert(1)>',
@@ -563,7 +563,7 @@ test('the owner: what is pending, pages of a long history, and a ledger that is 
   await done(page);
 });
 
-test('the owner opens an account of slots and makes its token; the analyst cuts them otherwise', async () => {
+test('the owner opens an account of slots and creates its token; the analyst exchanges slots', async () => {
   const page = await inside('/owner.html', 'olga');
   assert.equal(await page.locator('#token-list tbody tr').count(), 6);
   assert.ok(!(await page.textContent('#token-list')).includes('cpt_'));
@@ -649,7 +649,7 @@ test('sessions are opened, asked and ended', async () => {
   const { violations } = await page.evaluate(() => window.axe.run());
   assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target)}`), []);
   await item('steps').getByRole('button', { name: 'End session steps' }).click();
-  await page.waitForFunction(() => document.querySelector('#session-said').textContent === 'Session steps is closed. Its cost is not refunded.');
+  await page.waitForFunction(() => document.querySelector('#session-said').textContent === 'Session steps is over. Its cost is not refunded.');
   await page.fill('#session-key', 'dear');
   await page.fill('#session-epsilon', '50');
   await page.click('#session-form button');
@@ -658,7 +658,7 @@ test('sessions are opened, asked and ended', async () => {
   await done(page);
 });
 
-test('a token of another role is refused readably', async () => {
+test('a token of another role is refused with an explanation', async () => {
   const page = await console_('ann');
   await page.click('nav >> text=Owner');
   await page.waitForSelector('#token-wrong:visible');
@@ -709,7 +709,7 @@ test('by keyboard alone', async () => {
   await tabTo('#ask');
   await page.keyboard.press('Enter');
   await page.waitForSelector('#answer:visible');
-  assert.match(await page.textContent('#live'), /^Answered: 1 numbers, for 0\.1 epsilon$/);
+  assert.match(await page.textContent('#live'), /^Answered: 1 number, for 0\.1 epsilon$/);
   assert.ok(await page.evaluate(() => document.activeElement?.id === 'ask'), 'the focus stays');
   await tabTo('#asked-list button');
   await tabTo('#forget');
@@ -722,7 +722,7 @@ test('by keyboard alone', async () => {
 for (const [name, options] of Object.entries({
   light: {}, dark: { colorScheme: 'dark' }, narrow: { viewport: { width: 360, height: 740 } },
 })) {
-  test(`no barrier that axe knows of: ${name}`, async () => {
+  test(`axe finds no barrier: ${name}`, async () => {
     const audit = async (page, state) => {
       await page.evaluate(axe);
       const { violations } = await page.evaluate(() => window.axe.run());
@@ -732,7 +732,7 @@ for (const [name, options] of Object.entries({
       assert.equal(over, 0, `${state} is wider than the window`);
     };
     const page = await visit('/console.html', options);
-    await audit(page, 'the door');
+    await audit(page, 'the login form');
     await enter(page, 'wrong');
     await page.waitForSelector('#token-wrong:visible');
     await audit(page, 'a wrong token');
@@ -748,11 +748,11 @@ for (const [name, options] of Object.entries({
     await page.fill('#sql', 'SELECT MAX(age) FROM visits');
     await page.waitForSelector('#sql-wrong:visible');
     await page.waitForTimeout(400);
-    await audit(page, 'a histogram, and what is not understood');
+    await audit(page, 'a histogram and a problem of the SQL');
     await done(page);
     const owner = await inside('/owner.html', 'olga', options);
     await owner.click('#verify');
-    await owner.waitForFunction(() => document.querySelector('#verified').textContent.startsWith('Whole'));
+    await owner.waitForFunction(() => document.querySelector('#verified').textContent.startsWith('Verified: '));
     await owner.selectOption('#events', 'all');
     await audit(owner, 'the owner’s page');
     await done(owner);

@@ -1,4 +1,4 @@
-// The planner page as people meet it, in a real browser. Which program is meant is in COUNTERPOINT.
+// The planner page in a real browser. The environment variable COUNTERPOINT is the path of the program.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
@@ -47,12 +47,12 @@ async function visit(options = {}, where = address) {
   page.problems = [];
   page.answers = [];
   page.on('response', (response) => {
-    // An answer whose page has gone is nobody's.
+    // The page may have been closed before its answer arrives.
     if (response.url().endsWith('/plan') && response.status() === 200) page.answers.push(response.text().catch(() => 'null'));
   });
   page.on('pageerror', (error) => page.problems.push(error.message));
   page.on('console', (message) => {
-    // That an answer was 422 is said beside the field.
+    // A status of 422 is shown beside the field.
     if (message.type() === 'error' && !message.text().includes('422')) page.problems.push(message.text());
   });
   await page.goto(where);
@@ -111,7 +111,7 @@ test('a newcomer gets from an empty page to a plan that compose and the ledger a
   const plan = await saved(page, 'plan');
   const composed = JSON.parse(execFileSync(program, ['compose', plan, '--json'], { encoding: 'utf8' }));
   assert.equal(composed.epsilon.upper, object.epsilon.upper);
-  // The planner's lower end is that of any noise that keeps to the errors, not only of this.
+  // The planner's lower end holds for any noise with these errors, not only for this noise.
   assert.ok(composed.epsilon.lower >= object.epsilon.lower);
   const study = await saved(page, 'study');
   const again = JSON.parse(execFileSync(program, ['plan', study, '--json'], { encoding: 'utf8' }));
@@ -152,7 +152,7 @@ test('the budget is dragged, an error pinned, and the others share the rest', as
   await done(page);
 });
 
-test('what is wrong stands beside its field', async () => {
+test('a problem is shown beside its field', async () => {
   const page = await withExample();
   const note = async (field) => {
     await page.waitForSelector(`${field}[aria-invalid=true]`);
@@ -173,7 +173,7 @@ test('what is wrong stands beside its field', async () => {
   await note('#delta');
   await page.fill('#delta', '1e-6');
   await page.fill('#s5-epsilon', '3');
-  assert.match(await note('#epsilon'), /cannot be kept/);
+  assert.match(await note('#epsilon'), /is too small/);
   await planned(page, () => page.fill('#s5-epsilon', '0.1'));
   assert.equal(await page.locator('[aria-invalid]').count(), 0);
   await done(page);
@@ -229,11 +229,11 @@ test('a plan is kept, and what changes is shown beside it', async () => {
   assert.deepEqual(back, page.plan);
   assert.equal(await page.locator('#s1-row .was-text').textContent(), 'unchanged');
   const names = await page.locator('#bars th').allTextContents();
-  assert.deepEqual(names, ['Adding up', 'Advanced composition', 'Closed formula (KOV)', 'Counterpoint']);
+  assert.deepEqual(names, ['Sum of epsilons', 'Advanced composition', 'Closed formula (KOV)', 'Counterpoint']);
   await done(page);
 });
 
-test('an older question is given up for a newer one, and long work is seen', async () => {
+test('an older request is aborted for a newer one, and long planning is shown', async () => {
   const page = await withExample();
   const dropped = page.waitForEvent('requestfailed');
   await page.route('**/plan', async (route) => {
@@ -301,7 +301,7 @@ test('all kinds can be planned as they are added', async () => {
 for (const [name, options] of Object.entries({
   light: {}, dark: { colorScheme: 'dark' }, narrow: { viewport: { width: 360, height: 740 } },
 })) {
-  test(`no barrier that axe knows of: ${name}`, async () => {
+  test(`axe finds no barrier: ${name}`, async () => {
     const page = await visit(options);
     const audit = async (state) => {
       const { violations } = await page.evaluate(() => window.axe.run());
@@ -327,7 +327,7 @@ for (const [name, options] of Object.entries({
 test('twenty statistics follow an edit', async (context) => {
   const page = await withExample();
   for (let round = 0; round < 5; round += 1) {
-    // By the keyboard: answers move what is below them, and a pointer may come too late.
+    // By keyboard: answers move the elements below them, so a pointer may miss them.
     for (const kind of ['count', 'mean', 'histogram']) await page.press(`#add [data-kind=${kind}]`, 'Enter');
   }
   await page.click('#s7-row .brief');

@@ -1,4 +1,5 @@
-// From a data file to published numbers on the planner page, in a real browser. Which program is meant is in COUNTERPOINT.
+// From a data file to published numbers on the planner page, in a real browser. The environment variable COUNTERPOINT
+// is the path of the program.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -75,7 +76,7 @@ async function begun(page) {
   await page.click('#add [data-kind=mean]');
   await page.fill('#s2-name', 'mean income');
   await page.fill('#s2-by', 'region');
-  // Errors that are planned in no time.
+  // Errors that are planned quickly.
   await page.fill('#s1-error', '20');
   await page.fill('#s2-error', '60');
   await page.check('input[name=mode][value=fit]');
@@ -95,7 +96,7 @@ async function finished(page, button, title) {
 const rows = (page) =>
   page.locator('#released-numbers tbody tr').evaluateAll((list) => list.map((row) => [...row.children].map((cell) => cell.textContent)));
 
-test('a header gives the columns: its line alone is read, and nothing is sent', async () => {
+test('the page reads only the header line of a file, and sends nothing', async () => {
   const page = await visit();
   await page.evaluate(() => {
     window.read = 0;
@@ -123,16 +124,16 @@ test('a header gives the columns: its line alone is read, and nothing is sent', 
     await page.setInputFiles('#header-file', file(name, text));
     await page.waitForFunction((count) => document.querySelectorAll('#columns label').length === count, expected.length);
     assert.deepEqual(await names(page), expected);
-    assert.equal((await page.textContent('#header-note')) !== '', name === 'c.csv', 'semicolons are told');
+    assert.equal((await page.textContent('#header-note')) !== '', name === 'c.csv', 'semicolons are reported');
   }
   assert.ok((await page.evaluate(() => window.read)) <= 1 << 14);
   for (const [name, text, problem] of [
     ['e.csv', '1,2,3\n', /seems to hold data/],
     ['f.csv', '\n1,2\n', /first line is empty/],
-    ['g.csv', '"a,b\nc"\n', /quote is not closed/],
+    ['g.csv', '"a,b\nc"\n', /no closing quote/],
     ['h.csv', 'a,b,a\n', /1 and 3 have the same name/],
     ['i.csv', 'a,,b\n', /Column 2 has no name/],
-    ['j.jsonl', '[1]\n', /no JSON object/],
+    ['j.jsonl', '[1]\n', /not a JSON object/],
     ['k.parquet', 'PAR1', /Parquet/],
   ]) {
     await page.setInputFiles('#header-file', file(name, text));
@@ -148,7 +149,7 @@ test('a study is tried, released, shown, and the same when it is released again'
   assert.equal(new URL(page.url()).hash, '', 'the key is not left in the address');
   await begun(page);
   await finished(page, '#rehearse-now', 'Made-up numbers');
-  assert.match(await page.textContent('#released-cost'), /made-up rows: they say nothing about anybody/);
+  assert.match(await page.textContent('#released-cost'), /made-up rows and say nothing about anybody/);
   assert.equal((await rows(page)).length, 4);
   assert.ok(!existsSync(out), 'a rehearsal writes nothing');
   assert.equal(await page.locator('#released-files button').count(), 0, 'and nothing of it can be saved');
@@ -207,7 +208,7 @@ test('a refusal is one sentence', async () => {
   await page.fill('#s1-name', 'people by region');
   await page.waitForSelector('#release-now[aria-disabled=false]');
   await page.click('#release-now');
-  await page.waitForFunction(() => document.querySelector('#release-wrong').textContent.startsWith('people.csv is not the file'));
+  await page.waitForFunction(() => document.querySelector('#release-wrong').textContent.startsWith('people.csv differs from the file'));
   assert.ok(await page.isHidden('#released'));
   writeFileSync(data, people);
   await done(page);
@@ -231,7 +232,7 @@ for (const [name, options] of Object.entries({
   dark: { colorScheme: 'dark' },
   narrow: { viewport: { width: 360, height: 740 } },
 })) {
-  test(`no barrier that axe knows of: ${name}`, async () => {
+  test(`axe finds no barrier: ${name}`, async () => {
     const page = await visit(options);
     const audit = async (state) => {
       const { violations } = await page.evaluate(() => window.axe.run());

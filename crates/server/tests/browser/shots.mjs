@@ -1,10 +1,15 @@
-// Screenshots for whoever changes the pages: node shots.mjs ADDRESS FOLDER [--disk] [--analyst TOKEN --owner TOKEN]
+// Takes screenshots of the pages: node shots.mjs ADDRESS FOLDER [--disk] [--analyst TOKEN --owner TOKEN]
 import { chromium } from 'playwright-core';
 import { readFileSync } from 'node:fs';
 const [address, folder] = process.argv.slice(2);
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
 const web = new URL('../../web/', import.meta.url);
 const types = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml', html: 'text/html' };
+/** Reads a file of the pages; a page includes its shared parts. */
+function readAsset(file) {
+  const text = readFileSync(new URL(file, web), 'utf8');
+  return file.endsWith('.html') ? text.replace(/<!-- (\S+\.html) -->/g, (_, part) => readAsset(part)) : text;
+}
 async function shot(name, { width, at = '/', height = 900, dark = false, act = async () => {}, full = true }) {
   const page = await browser.newPage({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light' });
   page.on('console', (m) => m.type() === 'error' && console.log(name, m.text()));
@@ -13,7 +18,7 @@ async function shot(name, { width, at = '/', height = 900, dark = false, act = a
     const path = new URL(route.request().url()).pathname;
     if (route.request().method() !== 'GET' || path.startsWith('/v1/')) return route.continue();
     const file = path === '/' ? 'index.html' : path.slice(1);
-    return route.fulfill({ body: readFileSync(new URL(file, web)), contentType: types[file.split('.').pop()] });
+    return route.fulfill({ body: readAsset(file), contentType: types[file.split('.').pop()] });
   });
   await page.goto(address + at);
   await act(page);

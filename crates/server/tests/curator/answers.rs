@@ -6,7 +6,7 @@ use counterpoint_testing::{new_schema, server};
 use serde_json::{Value, json};
 
 #[test]
-fn an_answer_is_near_the_truth_charged_and_repeated_for_nothing() {
+fn answers_are_accurate_charged_once_and_repeated_free() {
     let place = Place::new(&people(500), (0.0, 30.0), "1000", &[("team", "900")]);
     let token = place.token(Role::Analyst, "ann", &["team"]);
     let address = place.serve();
@@ -68,7 +68,7 @@ fn an_answer_is_near_the_truth_charged_and_repeated_for_nothing() {
     let again = ask(address, &token, "team", sql, 400.0);
     assert_eq!(read(&again)["answers"], answer["answers"]);
     assert_eq!(read(&again)["repeated"], true);
-    // The same question as algebra, spelled differently.
+    // The same question as JSON, written differently.
     let question = json!({"table": "VISITS", "aggregates": [{"name": "COUNT(*)", "of": "count"}]});
     let one = json!({"account": "team", "question": question, "epsilon": 1.5, "key": "monday"});
     let counted = read(&post(address, "/v1/questions", &token, &one));
@@ -78,7 +78,7 @@ fn an_answer_is_near_the_truth_charged_and_repeated_for_nothing() {
         (&same["answers"][0]["name"], &same["repeated"]),
         (&json!("count(*)"), &json!(true))
     );
-    // A list of keys is the same question as well.
+    // A list of keys makes the same question, too.
     let filter = json!({"in": {"column": "region", "keys": ["south", "north"]}});
     let listed = json!({"table": "visits", "filter": filter, "aggregates": [{"of": "count"}]});
     let one = json!({"account": "team", "question": listed, "epsilon": 1.5});
@@ -87,7 +87,7 @@ fn an_answer_is_near_the_truth_charged_and_repeated_for_nothing() {
     let same = read(&ask(address, &token, "team", list, 1.5));
     assert_eq!(same["answers"][0]["value"], counted["answers"][0]["value"]);
     assert_eq!((&counted["repeated"], &same["repeated"]), (&json!(false), &json!(true)));
-    // A key stands for one question.
+    // A key belongs to one question.
     let other = json!({"account": "team", "question": question, "epsilon": 1.25, "key": "monday"});
     assert_eq!(post(address, "/v1/questions", &token, &other).0, 409);
     assert_ne!(place.spent("team"), spent);
@@ -102,7 +102,7 @@ fn an_answer_is_near_the_truth_charged_and_repeated_for_nothing() {
     assert!(place.verified());
 }
 
-/// Keys are stored in the ledger: they survive the service, and only a debit or an answer takes a key.
+/// Keys are stored in the ledger and survive the service. Only a debit or an answer takes a key.
 #[test]
 fn a_key_stands_for_one_question_for_good() {
     let place = Place::new(&people(100), (0.0, 30.0), "10", &[("team", "2")]);
@@ -145,7 +145,7 @@ fn a_key_stands_for_one_question_for_good() {
 }
 
 #[test]
-fn prices_are_told_without_a_debit_and_hold() {
+fn prices_debit_nothing_and_hold() {
     let place = Place::new(&people(100), (0.0, 30.0), "10", &[("team", "1")]);
     let token = place.token(Role::Analyst, "ann", &["team"]);
     let address = place.serve();
@@ -165,7 +165,7 @@ fn prices_are_told_without_a_debit_and_hold() {
     assert_eq!(quotes[0], quote);
     assert_eq!((&quotes[1]["affordable"], &quotes[2]["code"]), (&json!(false), &json!("illegal")));
     assert_eq!(place.spent("team"), "0");
-    // "Within 24": the quarter again, to a thousandth part.
+    // A target error of 24 costs the same quarter, to a thousandth.
     let error = json!({"account": "team", "sql": "SELECT COUNT(*) FROM visits", "error": 24});
     let quote = read(&post(address, "/v1/prices", &token, &error));
     let epsilon = quote["epsilon"].as_f64().unwrap();
@@ -184,7 +184,7 @@ fn lists_are_answered_one_by_one() {
     let address = place.serve();
     let asking =
         |sql: &str, epsilon: f64| json!({"account": "team", "sql": sql, "epsilon": epsilon});
-    // Nearly without noise.
+    // With almost no noise.
     let count = asking("SELECT COUNT(*) FROM visits", 400.0);
     let list = json!([
         count,
@@ -223,7 +223,7 @@ fn lists_are_answered_one_by_one() {
             assert!((value(&one, place) - value(answer, place)).abs() < 0.5, "{one} {answer}");
         }
     }
-    // The second time nothing is charged, and the answer is the same.
+    // The second time, nothing is charged and the answer is the same.
     assert_eq!(told[6]["answers"], told[0]["answers"]);
     assert_eq!(told[6]["cost"]["amount"], 0.0);
     let again = read(&post(address, "/v1/questions", &token, &list));
@@ -242,7 +242,7 @@ fn lists_are_answered_one_by_one() {
 }
 
 #[test]
-fn made_up_rows_answer_for_nothing_and_say_nothing_of_the_table() {
+fn rehearsals_are_free_and_reveal_nothing_about_the_table() {
     let place = Place::new(&people(100), (0.0, 30.0), "10", &[("team", "1"), ("other", "1")]);
     let token = place.token(Role::Analyst, "ann", &["team"]);
     let address = place.serve();
@@ -263,7 +263,7 @@ fn made_up_rows_answer_for_nothing_and_say_nothing_of_the_table() {
     assert!(
         [1, 3, 5].map(|place| value(&first, place)).iter().all(|age| (40.0..60.0).contains(age))
     );
-    // A rehearsal does not depend on the table, nor on its existence.
+    // A rehearsal does not depend on the table's rows, or on whether the table exists.
     place.write(&people(7));
     let values = |answer: &Value| [0, 2, 4].map(|place| answer["answers"][place]["value"].clone());
     assert_eq!(values(&read(&rehearse("team", sql))), values(&first));
@@ -282,10 +282,10 @@ fn made_up_rows_answer_for_nothing_and_say_nothing_of_the_table() {
     assert!(place.verified());
 }
 
-/// A table on a server is answered about as accurately as one in a file. A failure after the debit is charged and
-/// reveals nothing.
+/// Answers from a table on a server are about as accurate as those from a file. A failure after the debit is charged
+/// and reveals nothing.
 #[test]
-fn tables_on_a_server_are_answered_about() {
+fn tables_on_a_server_are_answered_accurately() {
     let Some(server) = server() else { return };
     let schema = new_schema(&server);
     let mut client = postgres::Client::connect(&server, postgres::NoTls).unwrap();

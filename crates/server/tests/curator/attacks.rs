@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 const COUNT: &str = "SELECT COUNT(*) FROM visits";
 
 #[test]
-fn tokens_that_are_wrong_revoked_or_somebody_elses_open_nothing() {
+fn wrong_revoked_and_foreign_tokens_are_refused() {
     let place = Place::new(&people(50), (0.0, 30.0), "10", &[("anns", "1"), ("bens", "1")]);
     let address = place.serve();
     let ann = place.token(Role::Analyst, "ann", &["anns"]);
@@ -39,17 +39,17 @@ fn tokens_that_are_wrong_revoked_or_somebody_elses_open_nothing() {
     for path in ["/v1/history", "/v1/status", "/v1/verify", "/v1/metrics"] {
         assert_eq!(get(address, path, &ann).0, 403, "{path}");
     }
-    // Another analyst's account looks like one that does not exist.
+    // Another analyst's account looks like an account that does not exist.
     let theirs = ask(address, &ann, "bens", COUNT, 0.5);
     let none = ask(address, &ann, "none", COUNT, 0.5);
     assert_eq!((theirs.0, none.0), (404, 404));
     assert_eq!(theirs.1.replace("bens", "none"), none.1);
     assert_eq!(get(address, "/v1/accounts/bens", &ann).0, 404);
-    // The data set is no account.
+    // The data set is not an account.
     let all = place.token(Role::Analyst, "eve", &["visits", "anns"]);
     assert_ne!(ask(address, &all, "visits", COUNT, 0.5).0, 200);
     assert_eq!((place.spent("anns"), place.spent("bens")), (spent, "0".to_owned()));
-    // Two tokens in one header are no valid token; nor is another scheme.
+    // Two tokens in one header are not a valid token, and neither is another scheme.
     let twice = format!(
         "GET /v1/me HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {ann}\r\n\
          Authorization: Bearer {ann}\r\n\r\n"
@@ -61,7 +61,7 @@ fn tokens_that_are_wrong_revoked_or_somebody_elses_open_nothing() {
     assert_eq!(send(address, basic.as_bytes()).0, 401);
 }
 
-/// Sixteen clients at once for an account that pays for three of their questions.
+/// Sixteen clients ask at once. Their account pays for three questions.
 #[test]
 fn a_race_for_the_last_share_has_as_many_winners_as_there_are_shares() {
     let place = Place::new(&people(50), (0.0, 30.0), "10", &[("team", "1")]);
@@ -83,7 +83,7 @@ fn a_race_for_the_last_share_has_as_many_winners_as_there_are_shares() {
     assert!(place.verified());
 }
 
-/// Ten tokens share one account's budget, and accounts cannot be opened beyond the data set's budget.
+/// Ten tokens share the budget of one account. No account can be opened beyond the budget of the data set.
 #[test]
 fn no_coalition_has_more_than_the_data_set() {
     let place = Place::new(&people(50), (0.0, 30.0), "1", &[("one", "0.5"), ("two", "0.5")]);
@@ -100,12 +100,12 @@ fn no_coalition_has_more_than_the_data_set() {
             answered += u32::from(ask(address, &token, account, &sql, 0.2).0 == 200);
         }
     }
-    // Two of 0.2 fit 0.5, twice.
+    // A budget of 0.5 pays for two questions of 0.2. There are two such accounts.
     assert_eq!(answered, 4);
     assert!(place.verified());
 }
 
-/// Requests that are refused in the same way on tables with entirely different content.
+/// Requests are refused in the same way on tables with entirely different content.
 #[test]
 fn refusals_and_prices_do_not_depend_on_the_data() {
     let big = rusqlite::types::Value::Real(f64::INFINITY);
@@ -139,7 +139,7 @@ fn refusals_and_prices_do_not_depend_on_the_data() {
 }
 
 /// All failures of an engine look the same from outside. A failure is charged once, and not again when the question is
-/// repeated. Values that would make another engine fail do not make this one fail.
+/// repeated. This engine does not fail on values that would make another engine fail.
 #[test]
 fn failures_after_the_debit_look_alike_and_stay_charged() {
     let ask_of = |rows: &[Row], limit: f64, break_it: bool| {
@@ -252,7 +252,7 @@ fn sql_in_names_values_tokens_and_heads_is_text() {
             let answer = post(address, "/v1/questions", &token, &body);
             assert!(matches!(answer.0, 404 | 422), "{body}: {answer:?}");
         }
-        // A name is shown as it was given.
+        // A name is returned unchanged.
         let named = json!({"account": "team", "epsilon": 1,
             "question": {"table": "visits", "aggregates": [{"name": text, "of": "count"}]}});
         let answer = read(&post(address, "/v1/questions", &token, &named));
@@ -268,7 +268,7 @@ fn sql_in_names_values_tokens_and_heads_is_text() {
     assert!(place.verified());
 }
 
-/// Numbers that are none, costs of nothing, and bodies of the wrong shape.
+/// Values that are not numbers, costs of zero, and bodies of the wrong shape.
 #[test]
 fn odd_requests_are_refused_and_cost_nothing() {
     let place = Place::new(&people(60), (0.0, 30.0), "10", &[("team", "5")]);

@@ -73,8 +73,8 @@ fn concrete(line: &str, word: &str) -> String {
         .fold(line.to_owned(), |line, name| line.replace(&format!("{{{name}}}"), word))
 }
 
-/// Requests that are also wrong otherwise: path, parameters, type and body. The last two announce a body and never send
-/// it.
+/// Requests that are also wrong in other ways: in path, parameters, type and body. The last two announce a body and
+/// never send it.
 fn wrong_in_everything(address: SocketAddr, line: &str, token: &str) -> [String; 7] {
     let head = |line: &str, lines: &str| {
         let token = if token.is_empty() {
@@ -104,10 +104,10 @@ fn assert_refused(address: SocketAddr, line: &str, token: &str, status: u16, cod
     }
 }
 
-/// Without a token, with a wrong or revoked token, and with a token of an unauthorized role, a request is refused as
-/// such, whatever else is wrong with it.
+/// A request without a token, with a wrong or revoked token, or with a token of an unauthorized role is refused for
+/// this reason, whatever else is wrong with it.
 #[test]
-fn every_path_refuses_everybody_it_is_not_for_before_anything_else() {
+fn every_path_checks_the_caller_first() {
     let place = Place::new(&people(5), (0.0, 30.0), "10", &[("team", "1")]);
     let token = |role, name: &str| {
         let accounts: &[&str] = if role == Role::Analyst { &["team"] } else { &[] };
@@ -141,7 +141,7 @@ fn every_path_refuses_everybody_it_is_not_for_before_anything_else() {
                 assert!(!matches!(status, 0 | 401 | 403 | 500..), "{text}\n{status} {body}");
             }
         }
-        // What is got is headed, too.
+        // A path that supports GET also supports HEAD.
         if let Some(path) = line.strip_prefix("GET ") {
             let text = wrong_in_everything(address, &format!("HEAD {path}"), "")[0].clone();
             let mut stream = TcpStream::connect(address).unwrap();

@@ -1,4 +1,4 @@
-//! Clients of every kind while the service is killed, again and again.
+//! Clients of every kind send requests while the service is killed again and again.
 
 use crate::service::*;
 use counterpoint_curator::Role;
@@ -11,13 +11,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// 64 clients share one budget while the service is killed after few or many answers: 100 rounds in a full run. The
-/// budget is spent exactly and never exceeded, every shown answer is stored and repeated, and the history verifies.
+/// budget is spent exactly and never exceeded. Every returned answer is stored and repeated, and the history verifies.
 #[test]
 fn answers_outlive_the_service_and_budgets_hold() {
     let rounds = tries(100, 0.04);
     let place = Place::new(&people(100), (0.0, 30.0), "100", &[("team", "40"), ("lab", "2")]);
     let tokens = ["ann", "ben"].map(|name| place.token(Role::Analyst, name, &["team", "lab"]));
-    // The shown answers, by question.
+    // The returned answers, by question.
     let shown: Arc<Mutex<BTreeMap<String, Value>>> = Arc::default();
     let mut random = Random::new(64);
     for round in 0..rounds {
@@ -50,7 +50,8 @@ fn answers_outlive_the_service_and_budgets_hold() {
         assert_eq!(read(&again)["cost"]["amount"], 0.0, "{asked}");
     }
     assert!(!shown.is_empty());
-    // Eight of a quarter are all that the lab pays for; the ninth different one is refused. Then it is spent to the unit.
+    // The lab's account pays for eight questions that cost 1/4 each. The ninth is refused. Then the budget is spent
+    // exactly.
     for age in 0..40 {
         let body = json!({"account": "lab", "sql": format!("SELECT COUNT(*) FROM visits WHERE age > {age}"), "epsilon": 0.25});
         let (status, text) = patient(|| post(address, "/v1/questions", &tokens[1], &body));
@@ -94,11 +95,11 @@ fn one_session(
         return false;
     }
     for (status, text) in [&opened, &asked] {
-        // Over budget; not opened; over, or out of turn; too many.
+        // 402: over budget. 404: not opened. 409: over. 429 and 503: too many requests, or another request came first.
         assert!(matches!(status, 200 | 402 | 404 | 409 | 429 | 503), "{status} {text}");
     }
     if asked.0 == 200 {
-        // Sessions are each analyst's own.
+        // Each analyst has their own sessions.
         let name = json!({"path": path, "token": token, "asked": asking}).to_string();
         let reply = read(&asked)["reply"].clone();
         let mut shown = shown.lock().unwrap();
@@ -108,7 +109,7 @@ fn one_session(
     true
 }
 
-/// Asks questions, prices and retries until the service stops.
+/// Asks questions and prices, and retries, until the service stops.
 fn one_client(
     address: SocketAddr,
     token: &str,

@@ -1,5 +1,5 @@
-//! The database server, or the curator, is stopped in the middle of questions: no answer is lost, none is given twice
-//! with different numbers, and none is free.
+//! The database server or the curator is stopped while questions run. No answer is lost, no question has two different
+//! answers, and no answer is free.
 
 use crate::service::*;
 use counterpoint_curator::Role;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// A hundred questions each in a full run.
+/// The number of questions: a hundred for each case in a full run.
 #[test]
 fn questions_outlive_the_table_s_server_and_the_curator() {
     on_own_server("engines::stopping_servers");
@@ -25,14 +25,14 @@ fn stopping_servers() {
     }
     let server = server().unwrap();
     let shared = within(&server, &new_schema(&server));
-    // The ledger beside the curator, or on the server that is stopped.
+    // The ledger is a file of the curator, or it is on the server that is stopped.
     for ledger in ["sqlite:ledger.db", &shared] {
         let place = Place::on(ledger, &[], (0.0, 30.0), "1000", &[("team", "900")]);
         let schema = new_schema(&server);
         run(&server, &gated_table(&schema));
         place.move_table(&server, &format!("{schema}.seen"));
         let mut asked = Asked::new(&place, Some(&server));
-        // Questions that run while something is stopped fail.
+        // Questions that run during a stop fail.
         for stopped in [Stopped::Server, Stopped::Curator] {
             let rounds = tries(25, 0.12);
             assert!(asked.while_stopped(stopped, rounds) >= rounds);
@@ -41,8 +41,8 @@ fn stopping_servers() {
     }
 }
 
-/// The same on Spark: one of two workers is killed, whose work others repeat; then the server, with all work; then the
-/// curator.
+/// The same on Spark. First one of two workers is killed, and the other repeats its work. Then the server is killed
+/// with all its work, and then the curator.
 #[test]
 #[cfg(feature = "spark")]
 fn questions_outlive_spark() {
@@ -73,7 +73,7 @@ fn stopping_spark() {
     asked.all_again();
 }
 
-/// Rows that cannot be read while the gate is shut, so that questions stay running.
+/// A table whose rows cannot be read while the gate is shut, so that questions stay running.
 fn gated_table(schema: &str) -> String {
     format!(
         "CREATE TABLE {schema}.kept (nr bigint, age int, pay numeric, region text); \
@@ -123,8 +123,8 @@ impl<'a> Asked<'a> {
         Self { place, server, tokens, random, count: 0, charged: 0, shown }
     }
 
-    /// Asks four questions at a time and stops something when the first or second is debited and none can be answered;
-    /// then asks one undisturbed. Returns the number of failures.
+    /// Asks four questions at a time. Stops something when the first or second is debited and none can be answered.
+    /// Then asks one question undisturbed. Returns the number of failures.
     fn while_stopped(&mut self, stopped: Stopped, rounds: u64) -> u64 {
         let (mut child, mut address) = self.place.start_when_ready();
         let mut failed = 0;
@@ -162,12 +162,12 @@ impl<'a> Asked<'a> {
                 failed += u64::from(answer.0 != 200);
                 self.note(number, &answer, stopped);
             }
-            // A restarted server is asked as before: lost connections cost nothing.
+            // A restarted server answers as before: lost connections cost nothing.
             let answer = ask_one(address, &self.tokens, self.count);
             assert_eq!(answer.0, 200, "{}", answer.1);
             self.note(self.count, &answer, stopped);
             self.count += 1;
-            // Every shown answer and every failure was debited, and no question twice.
+            // Every returned answer and every failure was debited, and no question was debited twice.
             let debits = self.place.debits("team").len() as u64;
             assert!((self.charged..=self.count).contains(&debits), "{debits} of {}", self.charged);
         }
@@ -179,21 +179,21 @@ impl<'a> Asked<'a> {
     fn note(&mut self, number: u64, answer: &Answer, stopped: Stopped) {
         match answer.0 {
             200 => drop(self.shown.insert(number, read(answer)["answers"].clone())),
-            // It says no more than that.
+            // The error reveals nothing else.
             502 => {
                 let detail =
                     "the question was charged, and failed; asked again it costs nothing more";
                 assert_eq!(read(answer)["detail"], detail);
                 assert_problem(answer, 502, "charged-and-failed");
             }
-            // The curator stopped before anybody learned if the question was debited.
+            // The curator stopped before the client learned if the question was debited.
             0 if stopped == Stopped::Curator => return,
             other => panic!("{other} {}", answer.1),
         }
         self.charged += 1;
     }
 
-    /// Every question is asked once more: shown answers are repeated, and each question is debited once.
+    /// Asks every question once more. Returned answers are repeated, and each question is debited once.
     fn all_again(&self) {
         let (mut child, address) = self.place.start_when_ready();
         for number in 0..self.count {

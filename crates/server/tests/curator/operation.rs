@@ -16,7 +16,7 @@ const COUNT: &str = "SELECT COUNT(*) FROM visits WHERE region = 'north' AND age 
 
 /// After SIGTERM, the service delivers the answers that are being computed and then stops.
 #[test]
-fn a_service_that_ends_delivers_what_was_asked() {
+fn a_stopping_service_delivers_pending_answers() {
     for signal_name in ["-TERM", "-INT"] {
         let place = Place::new(&people(50), (1.0, 30.0), "100", &[("team", "50")]);
         let token = place.token(Role::Analyst, "ann", &["team"]);

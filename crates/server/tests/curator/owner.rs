@@ -28,7 +28,7 @@ fn an_owner_opens_an_account_and_makes_a_token_that_asks() {
     let token = read(&made)["token"].as_str().unwrap().to_owned();
     assert_eq!(ask(address, &token, "new", COUNT, 1.0).0, 200);
     assert_problem(&ask(address, &token, "team", COUNT, 1.0), 404, "not-found");
-    // The list has no texts of tokens.
+    // The list does not contain the secret texts of tokens.
     let list = get(address, "/v1/tokens", &owner);
     assert!(list.0 == 200 && !list.1.contains("cpt_"), "{}", list.1);
     let tokens = read(&list)["tokens"].as_array().unwrap().clone();
@@ -45,7 +45,7 @@ fn an_owner_opens_an_account_and_makes_a_token_that_asks() {
         404,
         "not-found",
     );
-    // Slots that a plan declares, each used once.
+    // The slots of a plan, each used once.
     let plan = json!({"delta": 0, "release": [{"name": "once", "mechanism": "laplace", "scale": 4, "sensitivity": 2}]}).to_string();
     let opened = post(
         address,
@@ -62,9 +62,9 @@ fn an_owner_opens_an_account_and_makes_a_token_that_asks() {
     assert!(place.verified());
 }
 
-/// Only an owner may, and an owner's own token is created on the machine of the service.
+/// Only an owner may open accounts and create tokens. An owner's own token is created on the machine of the service.
 #[test]
-fn others_open_nothing_and_make_no_tokens() {
+fn only_owners_open_accounts_and_create_tokens() {
     let place = place();
     let owner = place.token(Role::Owner, "olga", &[]);
     let analyst = place.token(Role::Analyst, "ann", &["team"]);
@@ -114,10 +114,10 @@ fn others_open_nothing_and_make_no_tokens() {
     assert_eq!((count(), place.head()), (3, head), "nothing was made or charged");
 }
 
-/// The history has hashes; the owner reads the questions they stand for. Only answered questions are stored, and
-/// analysts see none.
+/// The history has hashes of questions, and the owner can read the questions. Only answered questions are stored, and
+/// analysts see none of them.
 #[test]
-fn questions_that_were_answered_are_read_by_the_owner() {
+fn the_owner_reads_answered_questions() {
     let place = place();
     let owner = place.token(Role::Owner, "olga", &[]);
     let analyst = place.token(Role::Analyst, "ann", &["team"]);

@@ -1,4 +1,4 @@
-//! Long lists, a page at a time.
+//! Long lists, read page by page.
 
 use crate::service::*;
 use counterpoint_curator::Role;
@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 
 const COUNT: &str = "SELECT COUNT(*) FROM visits";
 
-/// Reads a list in pages of a given length; each page but the last is full.
+/// Reads a list in pages of a given length. Checks that each page but the last is full.
 fn in_pages(address: SocketAddr, token: &str, path: &str, name: &str, limit: usize) -> Vec<Value> {
     let (mut all, mut after) = (Vec::new(), String::new());
     loop {
@@ -44,7 +44,7 @@ fn pages_make_up_the_list() {
         place.token(Role::Auditor, &format!("otto{number}"), &[]);
         let sql = format!("{COUNT} WHERE age > {number}");
         assert_eq!(ask(address, &ann, "team", &sql, 0.25).0, 200);
-        // Of two accounts in turn, and of somebody else between them.
+        // Questions of two accounts in turn, with those of another analyst between them.
         let (mine, account) = (if number == 2 { &ben } else { &ann }, ["team", "lab"][number % 2]);
         let gate = json!({"epsilon": 0.01, "answers": 1, "threshold": 10});
         let opening = json!({"account": account, "key": format!("s{number}"), "table": "visits", "sparse_vector": gate});
@@ -77,7 +77,7 @@ fn pages_make_up_the_list() {
     assert_eq!(keys(&sessions), ["s0", "s1", "s3", "s4"], "in the order they began");
 }
 
-/// A session that another program opened in Ann's name: the service neither answers nor lists it.
+/// Opens a session in Ann's name by another program. The service neither answers nor lists it.
 fn another_programs_session(place: &Place, key: &str) {
     let plan = br#"{"release": [{"mechanism": "approx-dp", "epsilon": 0.01}]}"#;
     let asked = ReleaseRequest::Described(ExactPlan::parse(plan, Format::Json).unwrap().releases);
@@ -87,7 +87,7 @@ fn another_programs_session(place: &Place, key: &str) {
     ledger.begin_session("team", key, b"toy", &[1; 32]).unwrap();
 }
 
-/// The history is the ledger's own; what is written between two pages is on a later one.
+/// The history is that of the ledger. Entries that are written between two pages are on a later page.
 #[test]
 fn the_history_goes_on_where_it_was_left() {
     let place = Place::new(&people(5), (0.0, 30.0), "2000", &[("team", "1")]);
@@ -121,7 +121,7 @@ fn the_history_goes_on_where_it_was_left() {
         (vec![], &Value::Null, &json!(place.head()))
     );
     assert_eq!(numbers(&page("?after=9223372036854775807")), Vec::<u64>::new());
-    // Pages are made of what the ledger's own history has.
+    // The pages have the entries of the ledger's own history.
     let mut own = Vec::new();
     place
         .ledger()
@@ -136,7 +136,7 @@ fn the_history_goes_on_where_it_was_left() {
 }
 
 #[test]
-fn parameters_that_are_none_are_refused_by_name_and_range() {
+fn illegal_parameters_are_refused_by_name_and_range() {
     let place = Place::new(&people(5), (0.0, 30.0), "10", &[("team", "1")]);
     let owner = place.token(Role::Owner, "olga", &[]);
     let ann = place.token(Role::Analyst, "ann", &["team"]);

@@ -1,4 +1,4 @@
-//! Queues in front of engines: overload costs nobody anything, and requests that need no engine do not wait.
+//! Queues in front of engines. Overload does not spend budget, and requests that need no engine do not wait.
 
 use crate::service::*;
 use counterpoint_curator::Role;
@@ -6,7 +6,7 @@ use serde_json::json;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const COUNT: &str = "SELECT COUNT(*) FROM visits";
-/// More steps than any limit leaves time for.
+/// More steps than an engine can run within any time limit.
 const FOR_EVER: u64 = 1 << 60;
 
 fn older(age: usize) -> String {
@@ -21,8 +21,8 @@ fn place(steps: u64, timing: (f64, f64), running: usize, waiting: usize) -> Plac
     place
 }
 
-/// Seventy questions at once, two of which run: none exceeds the time limit because of the others, and refused ones are
-/// not charged.
+/// Seventy questions are asked at once, and two of them run at a time. No question exceeds the time limit because of
+/// the others. Refused questions are not charged.
 #[test]
 fn overload_spends_no_budget() {
     // One question takes a small part of the limit; seventy at once would take several times the limit.
@@ -41,9 +41,10 @@ fn overload_spends_no_budget() {
     assert_eq!(place.debits("team").len(), count(200));
 }
 
-/// While an engine is blocked, requests that need no engine are answered, and the others are refused without a debit.
+/// While an engine is blocked, requests that need no engine are answered. The other requests are refused without a
+/// debit.
 #[test]
-fn those_who_need_no_engine_do_not_wait_for_it() {
+fn requests_without_an_engine_do_not_wait() {
     let place = place(1, (0.0, 10.0), 1, 0);
     let token = place.token(Role::Analyst, "ann", &["team"]);
     let owner = place.token(Role::Owner, "olga", &[]);
@@ -76,7 +77,7 @@ fn those_who_need_no_engine_do_not_wait_for_it() {
         assert_eq!(post(address, "/v1/rehearsals", &token, &asking).0, 200);
         let metrics = get(address, "/v1/metrics", &owner).1;
         assert!(metrics.contains("counterpoint_questions_running 1\n"), "{metrics}");
-        // There is no room to wait.
+        // The queue has no free place.
         let text = format!(
             "POST /v1/questions HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
              Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{asking}",
@@ -88,7 +89,7 @@ fn those_who_need_no_engine_do_not_wait_for_it() {
         let other = json!({"name": "r", "sql": COUNT});
         assert_problem(&post(address, path, &token, &other), 503, "busy");
         assert_eq!(place.debits("team").len(), debits);
-        // All of this while the engine was held up.
+        // All of this happened while the engine was blocked.
         assert!(!is_over.load(Ordering::SeqCst));
         assert_problem(&slow.join().unwrap(), 502, "charged-and-failed");
     });

@@ -19,7 +19,7 @@ fn plan(slots: &[(&str, f64, u64)]) -> String {
     json!({"delta": 0, "release": slots.iter().map(slot).collect::<Vec<_>>()}).to_string()
 }
 
-/// An account of three openings at epsilon 1/2 each, and another one of the same.
+/// An account of three openings at epsilon 1/2 each, and another account like it.
 fn place() -> (Place, SocketAddr, String) {
     let place = Place::new(&people(40), (0.0, 30.0), "100", &[("open", "1")]);
     for name in ["mine", "theirs"] {
@@ -32,7 +32,7 @@ fn place() -> (Place, SocketAddr, String) {
     (place, address, token)
 }
 
-/// The names of an account's slots, how often they are used, and what they declare.
+/// The slots of an account: their names, counts, uses and declarations.
 fn slots(answer: &Answer) -> Vec<(String, u64, u64, String)> {
     assert_eq!(answer.0, 200, "{}", answer.1);
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -48,7 +48,7 @@ fn recut(count: u64, into: &[(&str, f64, u64)]) -> Value {
 }
 
 #[test]
-fn unused_slots_are_cut_otherwise_and_asked() {
+fn unused_slots_are_exchanged_and_asked() {
     let (place, address, token) = place();
     let halves = recut(1, &[("fine", 0.25, 2)]);
     let head = place.head();
@@ -66,7 +66,7 @@ fn unused_slots_are_cut_otherwise_and_asked() {
 }
 
 #[test]
-fn what_costs_more_or_is_used_or_is_not_theirs_is_refused() {
+fn costly_used_and_foreign_slots_are_refused() {
     let (place, address, token) = place();
     let auditor = place.token(Role::Auditor, "otto", &[]);
     let asked = json!({"account": "mine", "sql": COUNT, "slot": "count"});
@@ -77,10 +77,10 @@ fn what_costs_more_or_is_used_or_is_not_theirs_is_refused() {
             .map(|path| post(address, path, &token, body))
     };
     for (body, status, code) in [
-        // Twice 1/4 is 1/2, and not 1 % more.
+        // Two openings of 1/4 fit 1/2. Openings that are 1 % larger do not.
         (recut(1, &[("fine", 0.2525, 2)]), 422, "illegal"),
         (recut(1, &[("fine", 0.25, 3)]), 422, "illegal"),
-        // One of three is used.
+        // One of the three openings is used.
         (recut(3, &[("fine", 0.25, 2)]), 402, "over-budget"),
         (recut(1, &[("count", 0.25, 2)]), 422, "illegal"),
         (recut(0, &[("fine", 0.25, 2)]), 422, "illegal"),
@@ -122,7 +122,7 @@ fn what_costs_more_or_is_used_or_is_not_theirs_is_refused() {
         200,
         "what was refused was not this"
     );
-    // Names are given once.
+    // Each slot needs its own name.
     assert_problem(&post(address, "/v1/accounts/mine/recut", &token, &fine), 422, "illegal");
     assert!(place.verified());
 }

@@ -1,5 +1,5 @@
-//! What accounts, slots, quotas and parents refuse: by a code that does not change, in words that do not depend on the
-//! table, and without a debit.
+//! Refusals by accounts, slots, quotas and parent accounts. Each has a stable code, a text that does not depend on the
+//! table, and no debit.
 
 use crate::service::*;
 use counterpoint::{Adjacency, Relation};
@@ -13,14 +13,14 @@ use std::net::SocketAddr;
 
 const COUNT: &str = "SELECT COUNT(*) FROM visits";
 
-/// Rows of ordinary people, none at all, and numbers at the ends of what there is.
+/// Tables of ordinary people, without rows, and with extreme numbers.
 fn contents() -> [Vec<Row>; 3] {
     let big = rusqlite::types::Value::Real(f64::INFINITY);
     let extreme = vec![(7, big.clone(), big, "south"), row(7, i64::MIN, -1e300, "north")];
     [people(40), Vec::new(), extreme]
 }
 
-/// A service on one table's content, and what was refused there.
+/// A service on a table with one content, and its refusals.
 struct Service {
     place: Place,
     address: SocketAddr,
@@ -28,7 +28,8 @@ struct Service {
 }
 
 impl Service {
-    /// With a data set of 100, accounts under it, and a table of another data set in which a person has one row.
+    /// Starts the service with a data set of budget 100, accounts under it, and a table of another data set in which a
+    /// person has one row.
     fn new(rows: &[Row], accounts: &[(&str, &str)], set_up: impl Fn(&mut Ledger)) -> Self {
         let place = Place::new(rows, (0.0, 30.0), "100", accounts);
         let others = "[[table]]\nname = \"others\"\nsource = \"sqlite:data.db\"\nfrom = \"visits\"\n\
@@ -48,7 +49,7 @@ impl Service {
         self.place.token(Role::Analyst, name, accounts)
     }
 
-    /// Answered, for this much; about a tenth of a millionth may be left over.
+    /// Checks that the question is answered at this cost. About 10^-7 may be left over.
     #[track_caller]
     fn answered(&self, token: &str, body: &Value, cost: f64) -> Value {
         let answer = post(self.address, "/v1/questions", token, body);
@@ -59,7 +60,7 @@ impl Service {
         told
     }
 
-    /// Refused, and nothing is written; nor is there a price at which it could be had.
+    /// Checks that the request is refused, that nothing is written, and that the price of a question says the same.
     #[track_caller]
     fn refused(&mut self, token: &str, body: &Value, problem: (u16, &str), words: &str) {
         let path = if body.get("table").is_some() { "/v1/sessions" } else { "/v1/questions" };
@@ -79,7 +80,7 @@ impl Service {
         self.told.push(answer);
     }
 
-    /// What was refused, if the ledger is sound.
+    /// Verifies the ledger and returns the refusals.
     fn end(self) -> Vec<Answer> {
         assert!(self.place.verified());
         assert!(!self.told.is_empty());
@@ -87,7 +88,7 @@ impl Service {
     }
 }
 
-/// The same is told of all tables.
+/// Checks that the answers are the same for all tables.
 fn on_all_tables(test: impl Fn(&[Row]) -> Vec<Answer>) {
     let [plain, empty, extreme] = contents().map(|rows| test(&rows));
     assert_eq!(plain, empty);
@@ -102,13 +103,13 @@ fn in_slot(account: &str, sql: &str, slot: &str) -> Value {
     json!({"account": account, "sql": sql, "slot": slot})
 }
 
-/// A session of this epsilon, at three times the cost.
+/// A session with this epsilon, which costs three times as much.
 fn session(account: &str, key: &str, table: &str, epsilon: f64) -> Value {
     let declared = json!({"epsilon": epsilon, "answers": 1, "threshold": 0});
     json!({"account": account, "key": key, "table": table, "sparse_vector": declared})
 }
 
-/// A count that differs from all others.
+/// A count that no other question asks for.
 fn older(age: u32) -> String {
     format!("SELECT COUNT(*) FROM visits WHERE age > {age}")
 }
@@ -122,7 +123,7 @@ const ILLEGAL: (u16, &str) = (422, "illegal");
 const OVER_BUDGET: (u16, &str) = (402, "over-budget");
 const NOT_FOUND: (u16, &str) = (404, "not-found");
 
-/// An account pays for the tables of its own data set, and if it is about all of it.
+/// An account pays for the tables of its own data set only, and only if it is about the whole data set.
 #[test]
 fn an_account_of_another_data_set_or_of_a_part_does_not_pay() {
     on_all_tables(|rows| {
@@ -145,7 +146,7 @@ fn an_account_of_another_data_set_or_of_a_part_does_not_pay() {
             ("other", COUNT, "visits"),
             ("parts", COUNT, "visits"),
             ("north", COUNT, "visits"),
-            // Whoever is in the north is in the table; others are, too.
+            // People in the north are in the table, and so are others.
             ("north", others, "others"),
         ] {
             service.refused(&ann, &asking(account, sql, 0.1), ILLEGAL, not_paid);
@@ -153,8 +154,8 @@ fn an_account_of_another_data_set_or_of_a_part_does_not_pay() {
             service.refused(&ann, &error, ILLEGAL, not_paid);
             service.refused(&ann, &session(account, "s", table, 0.01), ILLEGAL, not_paid);
         }
-        // A slot about a part pays for nothing that is about all of the table; one about a sample of a tenth, with
-        // ln(1 + (e - 1)/10) = 0.159, not for three tenths.
+        // A slot about a part of the data pays for no question about the whole table. A slot about a sample of a tenth,
+        // with ln(1 + (e - 1)/10) = 0.159, does not pay for three tenths.
         for slot in ["south", "sample"] {
             service.refused(&ann, &in_slot("parts", others, slot), ILLEGAL, "cover");
             let mut opening = session("parts", "s", "others", 0.1);
@@ -163,7 +164,7 @@ fn an_account_of_another_data_set_or_of_a_part_does_not_pay() {
         }
         let spent = |account| service.place.spent(account);
         assert_eq!(accounts.map(spent), ["0", "0", "1", "0"]);
-        // What each does pay for.
+        // The questions that each of them pays for.
         service.answered(&ann, &asking("team", COUNT, 0.25), 0.25);
         service.answered(&ann, &asking("other", others, 0.25), 0.25);
         service.answered(&ann, &in_slot("parts", others, "all"), 1.0);
@@ -171,7 +172,7 @@ fn an_account_of_another_data_set_or_of_a_part_does_not_pay() {
     });
 }
 
-/// A slot pays for what it dominates, as often as it was declared, and for nothing else.
+/// A slot pays for questions that it dominates, as often as it was declared, and for nothing else.
 #[test]
 fn a_slot_pays_for_what_it_covers_as_often_as_it_was_declared() {
     on_all_tables(|rows| {
@@ -192,8 +193,9 @@ fn a_slot_pays_for_what_it_covers_as_often_as_it_was_declared() {
             let nothing = "declares nothing that a question could be answered with";
             service.refused(&ann, &in_slot("plan", count, slot), ILLEGAL, nothing);
         }
-        // A count's noise on whole numbers tells apart what Laplace noise of its epsilon does not: tanh(1/4) > 1 - e^(-1/4).
-        // Two halves of Laplace noise are no Laplace noise, and a choice by the exponential mechanism is no Gaussian noise.
+        // A count's whole-number noise can distinguish more than Laplace noise of the same epsilon: tanh(1/4) > 1 -
+        // e^(-1/4). Two halves of Laplace noise are not Laplace noise, and a choice by the exponential mechanism is not
+        // Gaussian noise.
         let two = "SELECT COUNT(*), SUM(age) FROM others";
         for (slot, sql) in [
             ("laplace", count),
@@ -203,7 +205,7 @@ fn a_slot_pays_for_what_it_covers_as_often_as_it_was_declared() {
         ] {
             service.refused(&ann, &in_slot("plan", sql, slot), ILLEGAL, "cover");
         }
-        // Three times a sixth are covered, three times a fifth are not.
+        // A slot of 1/2 covers three releases of 1/6, but not three releases of 1/5.
         let opening = |key: &str, epsilon: f64| {
             let mut opening = session("plan", key, "others", epsilon);
             opening["slot"] = json!("pure");
@@ -214,7 +216,7 @@ fn a_slot_pays_for_what_it_covers_as_often_as_it_was_declared() {
         service.refused(&ann, &asking("plan", count, 0.1), ILLEGAL, "is a plan account");
         service.refused(&ann, &in_slot("plan", count, "none"), NOT_FOUND, "there is no slot");
         assert_eq!(service.place.spent("plan"), "0");
-        // One opening for a question of two numbers, and one for a session; then there is no third.
+        // One opening pays for a question of two numbers and one for a session. There is no third opening.
         service.answered(&ann, &in_slot("plan", two, "pure"), 1.0);
         let opened = post(service.address, "/v1/sessions", &ann, &opening("t", 0.16));
         assert_eq!(opened.0, 200, "{opened:?}");
@@ -223,7 +225,7 @@ fn a_slot_pays_for_what_it_covers_as_often_as_it_was_declared() {
         }
         service.refused(&ann, &opening("u", 0.1), OVER_BUDGET, "slot \\\"pure\\\"");
         assert_eq!(service.place.spent("plan"), "2");
-        // Both are there again for nothing; and other slots are as they were.
+        // Both can be repeated free of charge, and the other slots are unchanged.
         service.answered(&ann, &in_slot("plan", two, "pure"), 0.0);
         assert_eq!(post(service.address, "/v1/sessions", &ann, &opening("t", 0.16)).0, 200);
         for slot in ["laplace", "gaussian"] {
@@ -238,7 +240,7 @@ fn half() -> NewQuota {
     NewQuota::Cost { epsilon: "0.5".parse().unwrap(), delta: Amount::ZERO }
 }
 
-/// Somebody's quota is used up, and the account is not.
+/// An analyst's quota is used up before the account is.
 #[test]
 fn a_quota_ends_before_the_account_does() {
     on_all_tables(|rows| {
@@ -251,14 +253,14 @@ fn a_quota_ends_before_the_account_does() {
         let own = "the quota of \\\"ann\\\" in account \\\"team\\\"";
         service.refused(&ann, &asking("team", &older(31), 0.25), OVER_BUDGET, own);
         service.refused(&ann, &session("team", "s", "visits", 0.05), OVER_BUDGET, own);
-        // What fits is answered to the unit; then nothing fits.
+        // Questions that fit are answered until the quota is spent exactly. Then no question fits.
         service.answered(&ann, &asking("team", &older(32), 0.125), 0.125);
         service.refused(&ann, &asking("team", &older(33), 0.001), OVER_BUDGET, own);
-        // The same question, which is paid for, is free; another's is, too.
+        // The same question is free, because it is paid for. So is another analyst's question.
         service.answered(&ann, &asking("team", &older(30), 0.375), 0.0);
         service.answered(&ben, &asking("team", &older(34), 0.5), 0.5);
         service.answered(&ann, &asking("team", &older(34), 0.5), 0.0);
-        // Where there are quotas nobody asks without.
+        // In an account with quotas, an analyst without a quota cannot ask.
         service.refused(&cleo, &asking("team", &older(35), 0.1), NOT_FOUND, "quota of analyst");
         service.refused(&cleo, &session("team", "s", "visits", 0.1), NOT_FOUND, "quota of analyst");
         assert!((service.place.spent("team").parse::<f64>().unwrap() - 1.0).abs() < 1e-7);
@@ -266,7 +268,7 @@ fn a_quota_ends_before_the_account_does() {
     });
 }
 
-/// Ten tokens of one analyst have one quota; ten analysts with a quota each have one account.
+/// Ten tokens of one analyst share one quota. Ten analysts with a quota each share one account.
 #[test]
 fn ten_tokens_have_one_quota_and_ten_names_one_account() {
     on_all_tables(|rows| {
@@ -276,7 +278,7 @@ fn ten_tokens_have_one_quota_and_ten_names_one_account() {
                 ledger.add_quota("crowd", &format!("eve{name}"), &half()).unwrap();
             }
         });
-        // An eighth each: four of them fit a half.
+        // The tokens ask for 1/8 each. Four questions fit the quota of 1/2.
         for token in 0..10 {
             let ann = service.token("ann", &["team"]);
             let body = asking("team", &older(token), 0.125);
@@ -285,7 +287,7 @@ fn ten_tokens_have_one_quota_and_ten_names_one_account() {
                 _ => service.refused(&ann, &body, OVER_BUDGET, "the quota of"),
             }
         }
-        // A quarter each, of quotas that would take a half: four of them fit the account.
+        // The analysts ask for 1/4 each, from quotas of 1/2. Four questions fit the account.
         for name in 0..10 {
             let eve = service.token(&format!("eve{name}"), &["crowd"]);
             let body = asking("crowd", &older(name), 0.25);
@@ -302,7 +304,8 @@ fn ten_tokens_have_one_quota_and_ten_names_one_account() {
     });
 }
 
-/// A closed account pays for nothing new. What was paid for goes on: stored answers, what failed, and sessions.
+/// A closed account pays for nothing new. Everything that was paid for remains available: stored answers, failed
+/// questions and sessions.
 #[test]
 fn a_closed_account_pays_for_nothing_new() {
     on_all_tables(|rows| {
@@ -311,7 +314,7 @@ fn a_closed_account_pays_for_nothing_new() {
         let first = service.answered(&ann, &asking("team", COUNT, 0.5), 0.5);
         let opening = session("team", "s", "visits", 0.5);
         assert_eq!(post(service.address, "/v1/sessions", &ann, &opening).0, 200);
-        // Debited, and not answered.
+        // A question that was debited but not answered.
         let table = |sql: &str| {
             let connection = rusqlite::Connection::open(service.place.path("data.db")).unwrap();
             connection.execute_batch(sql).unwrap();
@@ -340,19 +343,19 @@ fn a_closed_account_pays_for_nothing_new() {
     });
 }
 
-/// An account within another's slot: the parent has paid for all of it, once, and pays for no second; what is asked is
-/// charged to the child alone.
+/// An account within a slot of another account. The parent has paid for the whole account, once, and pays for no second
+/// account. Questions are charged to the child alone.
 #[test]
 fn an_account_within_an_account_is_paid_for_by_its_parent() {
     on_all_tables(|rows| {
         let mut service = Service::new(rows, &[], |ledger| {
             let slot = json!({"name": "one", "mechanism": "approx-dp", "epsilon": 1, "count": 2});
             ledger.open_account("parent", "visits", &plan(0.0, &json!([slot]))).unwrap();
-            // Not for more than the slot has.
+            // The account cannot promise more than the slot.
             assert!(ledger.open_in_slot("child", "parent", "one", &pure("1.01")).is_err());
             ledger.open_in_slot("child", "parent", "one", &pure("1")).unwrap();
         });
-        // The data set has paid for both openings when the parent was opened.
+        // The data set paid for both openings when the parent account was opened.
         let dataset = service.place.spent("visits");
         assert!((dataset.parse::<f64>().unwrap() - 2.0).abs() < 1e-3, "{dataset}");
         let ann = service.token("ann", &["parent", "child"]);
@@ -368,14 +371,14 @@ fn an_account_within_an_account_is_paid_for_by_its_parent() {
         );
         service.refused(&ben, &in_slot("child", &older(31), "one"), NOT_FOUND, "there is no slot");
         assert_eq!(service.place.spent("parent"), "1");
-        // The second opening pays for a question; then the parent has nothing for anybody.
+        // The second opening pays for a question. Then the parent account has nothing left.
         service.answered(&ann, &in_slot("parent", &older(32), "one"), 1.0);
         let used_up = "slot \\\"one\\\" of account \\\"parent\\\"";
         service.refused(&ann, &in_slot("parent", &older(33), "one"), OVER_BUDGET, used_up);
         let mut ledger = service.place.ledger();
         assert!(ledger.open_in_slot("second", "parent", "one", &pure("0.1")).is_err());
         assert!(ledger.open_account("deeper", "child", &NewAccount::Filter(pure("0.1"))).is_err());
-        // Closed or not: what the child has was paid for, and is spent to the unit.
+        // Even if the parent is closed, the child's budget was paid for and can be spent exactly.
         ledger.close("parent").unwrap();
         service.answered(&ben, &asking("child", &older(34), 0.5), 0.5);
         for token in [&ann, &ben] {

@@ -1,4 +1,4 @@
-//! A curator on tables of the tests, and a client.
+//! A curator with tables for the tests, and a client.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -20,7 +20,7 @@ pub(crate) fn row(person: i64, age: i64, pay: f64, region: &'static str) -> Row 
     (person, age.into(), pay.into(), region)
 }
 
-/// A few hundred ordinary people, of whom some have two rows.
+/// A few hundred ordinary people. Some of them have two rows.
 pub(crate) fn people(count: i64) -> Vec<Row> {
     let regions = ["north", "south", "west"];
     let one = |person: i64| {
@@ -31,7 +31,7 @@ pub(crate) fn people(count: i64) -> Vec<Row> {
 
 const FOLDER: &str = "COUNTERPOINT_TEST_SERVICE";
 
-/// Run as a child: serves until it is killed.
+/// The entry point of the child process: serves until it is killed.
 #[test]
 #[ignore = "a child of other tests"]
 fn child() {
@@ -61,7 +61,7 @@ pub(crate) struct Place {
 type Account<'a> = (&'a str, &'a str);
 
 impl Place {
-    /// A data set with this budget, and accounts under it.
+    /// Creates a data set with this budget, and accounts under it.
     pub(crate) fn new(
         rows: &[Row],
         timing: (f64, f64),
@@ -71,7 +71,7 @@ impl Place {
         Self::on("sqlite:ledger.db", rows, timing, budget, accounts)
     }
 
-    /// The same with the ledger elsewhere.
+    /// Does the same with the ledger at another location.
     pub(crate) fn on(
         ledger: &str,
         rows: &[Row],
@@ -113,7 +113,7 @@ impl Place {
         config(self.folder())
     }
 
-    /// Other rows in the table.
+    /// Replaces the rows of the table.
     pub(crate) fn write(&self, rows: &[Row]) {
         let mut connection = rusqlite::Connection::open(self.path("data.db")).unwrap();
         let sql = "DROP TABLE IF EXISTS visits; CREATE TABLE visits (nr, age, pay, region)";
@@ -169,7 +169,7 @@ impl Place {
         self.tokens().create(role, name, &accounts).unwrap()
     }
 
-    /// A service in this process, which lives as long as that.
+    /// Starts a service in this process. It lives as long as the process.
     pub(crate) fn serve(&self) -> SocketAddr {
         let server = Server::bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let server = server.with_curator(Curator::open(&self.config()).unwrap());
@@ -178,17 +178,18 @@ impl Place {
         address
     }
 
-    /// A service in a process of its own, whose log is the file `log`.
+    /// Starts a service in its own process. Its log is the file `log`.
     pub(crate) fn start(&self) -> (Child, SocketAddr) {
         self.start_by(&mut Command::new(std::env::current_exe().unwrap()))
     }
 
-    /// The same by a command that starts this program.
+    /// Starts the service by a command that starts this program.
     pub(crate) fn start_by(&self, command: &mut Command) -> (Child, SocketAddr) {
         self.try_start(command).expect("the service does not start: see its log")
     }
 
-    /// Starts the service even if an engine does not answer yet; otherwise a service does not start without its tables.
+    /// Starts the service even if an engine does not answer yet. Without this setting, a service does not start unless
+    /// its tables can be reached.
     pub(crate) fn start_when_ready(&self) -> (Child, SocketAddr) {
         let start = |_| self.try_start(&mut Command::new(std::env::current_exe().unwrap()));
         (0..20).find_map(start).expect("the service does not start: see its log")
@@ -204,7 +205,7 @@ impl Place {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        // On one processor the test's name comes before it, in the same line.
+        // With one processor, the name of the test comes before the address, in the same line.
         let said = |line: &str| line.split_once("listening on ").map(|(_, rest)| rest.to_owned());
         let Some(address) = lines.find_map(|line| said(&line.unwrap())) else {
             child.wait().unwrap();
@@ -247,7 +248,7 @@ impl Place {
     }
 }
 
-/// A budget of epsilons alone.
+/// A budget of epsilon alone, without delta.
 pub(crate) fn pure(epsilon: &str) -> NewFilter {
     NewFilter::new(FilterKind::Sums, epsilon.parse().unwrap(), "0".parse().unwrap())
 }
@@ -269,19 +270,19 @@ pub(crate) fn wait_for(mut happened: impl FnMut() -> bool) {
     panic!("it did not happen");
 }
 
-/// Sends a signal to a process of ours.
+/// Sends a signal to a process that a test started.
 pub(crate) fn signal(child: &Child, name: &str) {
     let sent = Command::new("kill").args([name, &child.id().to_string()]).status();
     assert!(sent.unwrap().success());
 }
 
-/// Ends a process of ours at once.
+/// Kills a process that a test started.
 pub(crate) fn end(mut child: Child) {
     child.kill().unwrap();
     child.wait().unwrap();
 }
 
-/// A status, 0 if there was no answer, and a body.
+/// A status, which is 0 if there was no answer, and a body.
 pub(crate) type Answer = (u16, String);
 
 /// Sends bytes and reads the response until the server closes: its header in lower case except for the first line, and
@@ -295,7 +296,7 @@ pub(crate) fn raw(address: SocketAddr, bytes: &[u8]) -> (String, String) {
     let answer = String::from_utf8_lossy(&answer).into_owned();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
     let head = head.to_ascii_lowercase().replacen("http", "HTTP", 1);
-    // An answer that was cut off is none.
+    // An answer that was cut off counts as no answer.
     let length = head.split("content-length: ").nth(1).and_then(|rest| {
         rest.split("\r\n").next().and_then(|length| length.trim().parse::<usize>().ok())
     });
@@ -305,7 +306,7 @@ pub(crate) fn raw(address: SocketAddr, bytes: &[u8]) -> (String, String) {
     (head, body.to_owned())
 }
 
-/// The status and the body of what comes back.
+/// Sends bytes and returns the status and the body of the response.
 pub(crate) fn send(address: SocketAddr, bytes: &[u8]) -> Answer {
     let (head, body) = raw(address, bytes);
     (head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0), body)
@@ -351,7 +352,7 @@ pub(crate) fn read((status, body): &Answer) -> Value {
     serde_json::from_str(body).unwrap_or_else(|_| panic!("{status}: {body}"))
 }
 
-/// Checks that the response is a problem of this status and code, and nothing else.
+/// Checks that the response is a problem of this status and code, without other fields.
 #[track_caller]
 pub(crate) fn assert_problem(answer: &Answer, status: u16, code: &str) {
     let problem = read(answer);

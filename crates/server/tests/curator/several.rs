@@ -1,4 +1,4 @@
-//! Several services over one ledger: each answers everybody, from one budget.
+//! Several services on one ledger. Each answers all clients, from one budget.
 
 use crate::service::*;
 use counterpoint_curator::Role;
@@ -27,7 +27,7 @@ impl Services {
         Self((0..count).map(|_| place.start()).collect())
     }
 
-    /// The address of any of them.
+    /// The address of one of the services.
     fn address(&self, number: usize) -> SocketAddr {
         self.0[number % self.0.len()].1
     }
@@ -48,7 +48,7 @@ impl Drop for Services {
     }
 }
 
-/// Asks again after a failure that is nobody's fault.
+/// Asks again after a temporary failure.
 fn settled(ask: impl Fn() -> Answer) -> Answer {
     loop {
         match ask() {
@@ -59,8 +59,8 @@ fn settled(ask: impl Fn() -> Answer) -> Answer {
     }
 }
 
-/// Forty questions of a quarter (two hundred in a full run), each asked of every process at once: sixteen are charged,
-/// once each, and each has one answer.
+/// Forty questions that cost 1/4 each (two hundred in a full run), each asked at every process at once. Sixteen are
+/// charged, once each, and each has one answer.
 #[test]
 fn processes_share_a_budget_and_its_answers() {
     let questions = tries(200, 0.2) as usize;
@@ -76,7 +76,7 @@ fn processes_share_a_budget_and_its_answers() {
             settled(|| post(services.address(thread), "/v1/questions", token, &body))
         };
         let asked = |thread: usize| {
-            // Each in an order of its own.
+            // Each client in its own order.
             let numbers = (0..questions).map(|turn| (turn * 7 + thread * 11) % questions);
             let mut list: Vec<_> = numbers.map(|number| (number, ask(thread, number))).collect();
             list.sort_by_key(|(number, _)| *number);
@@ -103,7 +103,7 @@ fn processes_share_a_budget_and_its_answers() {
         }
         assert_eq!(paid, 16);
         assert_eq!(place.debits("team").len(), 16);
-        // Noise is rounded up, and what it costs down.
+        // The noise is rounded up, and its cost is rounded down.
         let spent: f64 = place.spent("team").parse().unwrap();
         assert!(spent <= 4.0 && spent > 4.0 - 1e-12, "{spent}");
         drop(services);
@@ -111,8 +111,8 @@ fn processes_share_a_budget_and_its_answers() {
     }
 }
 
-/// A session is asked at all processes in turn. The process that opened it is killed, and others are; the remaining
-/// ones continue.
+/// A session is asked at all processes in turn. The process that opened it is killed, and so are others. The remaining
+/// processes continue.
 #[test]
 fn a_session_outlives_the_process_that_opened_it() {
     let rounds = tries(40, 0.3) as usize;
@@ -149,8 +149,8 @@ fn a_session_outlives_the_process_that_opened_it() {
     }
 }
 
-/// One session, asked the same questions at all processes at once while some of them are killed: one answer to each
-/// question, and no more answers than declared.
+/// One session is asked the same questions at all processes at once, while some of them are killed. Each question has
+/// one answer, and there are no more answers than declared.
 #[test]
 fn a_session_that_all_ask_at_once_answers_each_question_once() {
     let questions = tries(100, 0.15);
@@ -165,7 +165,7 @@ fn a_session_that_all_ask_at_once_answers_each_question_once() {
         let path = "/v1/sessions/lab/gate/questions";
         let seen = AtomicU64::new(0);
         let ask = |address: SocketAddr, number: u64| {
-            // All are far below the threshold but every fourth.
+            // All counts are far below the threshold, except every fourth.
             let age = if number % 4 == 3 { 0 } else { 69 };
             let sql = format!("SELECT COUNT(*) FROM visits WHERE age > {age}");
             let asked = json!({"name": format!("q{number}"), "sql": sql});
@@ -205,7 +205,7 @@ fn a_session_that_all_ask_at_once_answers_each_question_once() {
     }
 }
 
-/// Nothing more is answered, since the session is over.
+/// Checks that the session is over and answers nothing more.
 fn assert_problem_over(answer: &Answer) -> Option<Value> {
     assert_problem(answer, 409, "session-over");
     None

@@ -1,4 +1,4 @@
-//! Random requests: no request makes the service fail or use more memory.
+//! Random requests. No request makes the service fail or use more memory.
 
 use crate::service::*;
 use counterpoint_curator::Role;
@@ -112,7 +112,7 @@ fn random_requests_make_nothing_fail_or_grow() {
     wave(1 << 32, requests - requests / 4);
     let after = memory(child.id());
     assert!(after < before + 64_000, "memory grew from {before} kB to {after} kB");
-    // Odd as they are, many of them say something.
+    // Although the requests are random, many of them are answered.
     let answered = answered.into_inner();
     assert!(answered > requests / 20, "{answered} of {requests}");
     assert_eq!(get(address, "/v1/health", "").0, 200);
@@ -131,7 +131,7 @@ fn memory(process: u32) -> u64 {
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// Sends one request and looks at what comes back.
+/// Sends one request and checks the response.
 fn one(client: &mut Client, tokens: &[String], random: &mut Random) -> u16 {
     let path = match random.below(20) {
         0 => format!("/v1/{}", text(random)),
@@ -167,7 +167,7 @@ fn one(client: &mut Client, tokens: &[String], random: &mut Random) -> u16 {
     );
     let (status, answer) = client.send(&[head.as_bytes(), &body].concat());
     let said = || format!("{status} {answer}\n{head}{}", String::from_utf8_lossy(&body));
-    // Too much at once is all that may be wrong with the service itself.
+    // The only failure of the service itself may be that it is too busy.
     assert!((200..500).contains(&status) || status == 503, "{}", said());
     if status >= 400 {
         let problem: Value = serde_json::from_str(&answer).unwrap_or_else(|_| panic!("{}", said()));
@@ -180,7 +180,7 @@ fn pick<'a>(list: &[&'a str], random: &mut Random) -> &'a str {
     list[random.below(list.len() as u64) as usize]
 }
 
-/// Letters that fit into a head.
+/// Characters that are legal in a header.
 fn text(random: &mut Random) -> String {
     let letter = |random: &mut Random| char::from(0x30 + random.below(0x4a) as u8);
     (0..random.below(12))
@@ -203,7 +203,7 @@ fn sql(random: &mut Random) -> String {
     }
 }
 
-/// Any JSON at all.
+/// A random JSON value.
 fn any(random: &mut Random, depth: u64) -> Value {
     match random.below(if depth == 0 { 8 } else { 10 }) {
         0 => Value::Null,
@@ -219,7 +219,7 @@ fn any(random: &mut Random, depth: u64) -> Value {
     }
 }
 
-/// A body that the path might take, with something odd in it now and then.
+/// A body that the path may accept, sometimes with an odd value in it.
 fn body(path: &str, random: &mut Random) -> Value {
     let pay = pick(&["epsilon", "rho", "error", "slot"], random);
     let account = pick(&["team", "lab", "none"], random);

@@ -1,5 +1,5 @@
-//! The time of an answer reveals nothing about the table or the noise, whatever is asked, however it is sent, and
-//! whoever else asks.
+//! The time of an answer reveals nothing about the table or the noise. This holds for all kinds of questions, all ways
+//! of sending them, and any other load.
 
 use crate::service::*;
 use counterpoint_curator::Role;
@@ -10,12 +10,12 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The number of questions asked of each of two services, alternating.
+/// The number of questions that each of two services is asked, in turn.
 fn often() -> usize {
     size(400, 24) as usize
 }
 
-/// The greatest distance of two empirical distributions (Kolmogorov and Smirnov).
+/// The largest distance between two empirical distributions (Kolmogorov and Smirnov).
 fn distance(one: &[Duration], other: &[Duration]) -> f64 {
     let below = |list: &[Duration], time: Duration| {
         list.iter().filter(|each| **each <= time).count() as f64 / list.len() as f64
@@ -24,8 +24,8 @@ fn distance(one: &[Duration], other: &[Duration]) -> f64 {
     times.map(|time| (below(one, *time) - below(other, *time)).abs()).fold(0.0, f64::max)
 }
 
-/// A distance that two samples of one distribution reach with probability 10^-5 at most: that of k / n is at most
-/// 2 C(2n, n - k) / C(2n, n) (Gnedenko and Korolyuk 1951).
+/// A distance that two samples of one distribution reach with probability at most 10^-5. The distance reaches k / n
+/// with probability at most 2 C(2n, n - k) / C(2n, n) (Gnedenko and Korolyuk 1951).
 fn limit() -> f64 {
     let n = often() as f64;
     let (mut chance, mut k) = (2.0, 0.0);
@@ -36,8 +36,8 @@ fn limit() -> f64 {
     k / n
 }
 
-/// The slot, in seconds, and the durations of scans: three times as long on the second table. A lock on the table
-/// determines the duration, even on a busy machine.
+/// The slot and the durations of scans, in seconds. The scan of the second table takes three times as long. A lock on
+/// the table sets the duration, even on a busy machine.
 const SLOT: f64 = 1.0;
 const SCANS: [u64; 2] = [200, 600];
 
@@ -45,7 +45,7 @@ fn place(slot: f64) -> Place {
     Place::new(&people(50), (slot, 30.0), "100000", &[("team", "90000")])
 }
 
-/// The table's lock: whoever asks waits for it.
+/// The lock of the table. Questions wait for it.
 fn lock(place: &Place) -> rusqlite::Connection {
     let table = rusqlite::Connection::open(place.path("data.db")).unwrap();
     table.busy_timeout(Duration::from_secs(60)).unwrap();
@@ -57,7 +57,7 @@ fn lock(place: &Place) -> rusqlite::Connection {
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     One,
-    /// A list of this many questions, which take one pass.
+    /// A list of this many questions, which are answered in one pass.
     List(usize),
     /// A step of a session.
     Step,
@@ -73,7 +73,7 @@ enum Sent {
     Slowly,
 }
 
-/// A service that is measured.
+/// A service whose times are measured.
 struct Measured {
     address: SocketAddr,
     token: String,
@@ -178,7 +178,7 @@ fn latencies(
     })
 }
 
-/// Distributions on neighbouring tables whose scans differ threefold.
+/// Compares the distributions of times on neighbouring tables whose scans differ threefold.
 fn apart(kind: Kind, sent: Sent, scans: [u64; 2]) -> (f64, String) {
     let [few, many] = latencies(SLOT, (kind, sent), scans, [1.0; 2]);
     (distance(&few, &many), format!("{kind:?} {sent:?}: {few:?} {many:?}"))
@@ -194,7 +194,7 @@ fn latencies_on_neighbouring_tables_cannot_be_told_apart() {
     assert_alike(apart(Kind::One, Sent::AtOnce, SCANS));
 }
 
-/// A list takes the time of its questions one by one, whatever they run together with.
+/// A list takes the total time of its questions, even if they run together.
 #[test]
 fn latencies_of_lists_cannot_be_told_apart() {
     assert_alike(apart(Kind::List(2), Sent::AtOnce, [500, 1500]));
@@ -205,8 +205,8 @@ fn latencies_of_sessions_cannot_be_told_apart() {
     assert_alike(apart(Kind::Step, Sent::AtOnce, SCANS));
 }
 
-/// Time starts when the request is complete: a last byte so late that only the faster scan fits into the rest of a slot
-/// reveals no more than others.
+/// Time starts when the request is complete. A client can delay its last byte so that only the faster scan fits into
+/// the rest of a slot. This reveals no more than other requests.
 #[test]
 fn a_last_byte_that_is_held_back_tells_nothing() {
     assert_alike(apart(Kind::One, Sent::HeldBack(400), SCANS));
@@ -229,10 +229,10 @@ fn latencies_do_not_tell_how_much_noise_there_is() {
     assert!(apart < limit(), "{apart}: {loud:?} {quiet:?}");
 }
 
-/// Others ask all the time, so that everybody waits: the waiting reveals nothing either.
+/// Other clients ask all the time, so that every question waits. The waiting time reveals nothing either.
 #[test]
 fn latencies_under_load_cannot_be_told_apart() {
-    // Scans of a small part of the slot, so that none crosses it on a machine that is busy with other things.
+    // Scans take a small part of the slot, so that no scan exceeds it even on a busy machine.
     let places = [place(0.5), place(0.5)];
     places[0].slow_down(10_000);
     places[1].slow_down(30_000);
@@ -266,7 +266,7 @@ fn latencies_under_load_cannot_be_told_apart() {
     assert!(apart < limit(), "{apart}: {times:?}");
 }
 
-/// Without slots, the same comparison distinguishes the tables: it can detect a difference.
+/// Without slots, the same comparison distinguishes the tables. So it can detect a difference.
 #[test]
 fn without_slots_latencies_tell_tables_apart() {
     let [few, many] = latencies(0.0, (Kind::One, Sent::AtOnce), SCANS, [1.0; 2]);

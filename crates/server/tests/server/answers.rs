@@ -17,7 +17,7 @@ fn a_study_is_planned_as_by_the_program() {
 
 /// The lower bound on a weighted sum is requested separately.
 #[test]
-fn what_is_proved_of_a_sum_is_a_question_of_its_own() {
+fn the_lower_bound_of_a_sum_is_requested_separately() {
     let weighted =
         STUDY.replace("\"error\": 500", "\"weight\": 2").replacen('{', "{\"epsilon\": 1, ", 1);
     let planned = post("/plan", &weighted).json();
@@ -31,7 +31,7 @@ fn what_is_proved_of_a_sum_is_a_question_of_its_own() {
 }
 
 #[test]
-fn what_cannot_be_planned_says_where() {
+fn study_problems_name_the_statistic_and_the_field() {
     let about = |body: &str| {
         let answer = post("/plan", body);
         assert_eq!(answer.status, 422, "{}", answer.body);
@@ -70,7 +70,7 @@ fn study_files_of_both_formats_become_json() {
 
 /// Every file that the pages name exists, and the pages name every file that exists.
 #[test]
-fn the_page_is_whole_and_may_load_nothing_from_elsewhere() {
+fn pages_are_complete_and_load_nothing_from_other_servers() {
     let mut open = vec!["/".to_owned()];
     let mut seen = Vec::new();
     while let Some(path) = open.pop() {
@@ -143,7 +143,7 @@ fn a_study_of_the_largest_size_is_read() {
 
 /// A client that sends an edited study does not wait for the plan of the earlier version.
 #[test]
-fn whoever_goes_away_makes_place() {
+fn disconnected_clients_free_their_places() {
     // Planning each of these studies takes minutes.
     let mean = |at: u32| {
         let high = 100.0 + f64::from(at) * 0.37;

@@ -1,4 +1,4 @@
-//! The server as clients meet it, over plain TCP: what it answers, what it refuses, and that nothing sent to it ends it.
+//! The server over plain TCP: the answers and refusals that clients receive. No request ends the server.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod answers;
@@ -45,10 +45,10 @@ impl Answer {
     }
 }
 
-/// Sends bytes, and reads the answer until the server closes.
+/// Sends bytes and reads the answer until the server closes the connection.
 fn send(bytes: &[u8]) -> Answer {
     let mut stream = connect();
-    // The server may answer and close before it has read all of it.
+    // The server may answer and close the connection before it has read all bytes.
     let _ = stream.write_all(bytes);
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
@@ -58,7 +58,7 @@ fn send(bytes: &[u8]) -> Answer {
     Answer { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
 }
 
-/// A request with these lines in its head.
+/// Sends a request with these lines in its header.
 fn request(line: &str, head: &[&str], body: &str) -> Answer {
     let mut text = format!("{line} HTTP/1.1\r\nConnection: close\r\n");
     for line in head {
@@ -75,7 +75,7 @@ fn get(path: &str) -> Answer {
     request(&format!("GET {path}"), &[&host()], "")
 }
 
-/// As the page asks.
+/// Posts a JSON body with the headers that the page sends.
 fn post(path: &str, body: &str) -> Answer {
     let origin = format!("Origin: http://{}", address());
     let head = [&host(), &origin, "Content-Type: application/json"];

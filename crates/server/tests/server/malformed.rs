@@ -1,16 +1,18 @@
-//! A million requests that are none, or nearly one: each is answered or its connection closed, and the server goes on.
+//! A million malformed or nearly malformed requests. Each is answered or its connection is closed, and the server
+//! continues.
 
 use super::*;
 use counterpoint_testing::{Random, tries};
 
-/// Requests of one connection: as many that end where they say, whatever is in them, and one that may not.
+/// The number of requests on one connection. The last one may be malformed. The others end where their header says,
+/// whatever their content.
 const TOGETHER: u64 = 50;
 
 /// Quick to plan.
 const SMALL: &str = r#"{"delta": 0, "data": {"adjacency": "replace"}, "statistic": [{"kind": "count", "error": 9}]}"#;
 
 #[test]
-fn malformed_requests_are_survived() {
+fn the_server_survives_malformed_requests() {
     let mut random = Random::new(20);
     let mut left = tries(1_000_000, 0.006);
     while left > 0 {
@@ -19,13 +21,14 @@ fn malformed_requests_are_survived() {
         let mut requests: Vec<Vec<u8>> = (1..many).map(|_| framed(&mut random)).collect();
         let last = framed(&mut random);
         requests.push(broken(&mut random, last));
-        // A server may close after an answer if it has not read the whole request: then the others come again.
+        // A server may close the connection after an answer if it has not read the whole request. Then the remaining
+        // requests are sent again.
         let mut rest = requests.as_slice();
         while rest.len() > 1 {
             let mut answered = survive(&rest.concat());
             if answered == 0 {
-                // Answers are lost with a connection that is closed on unread requests, or by a client that has said
-                // all it has to say. Alone, it is answered.
+                // Answers are lost if the server closes the connection with unread requests, or if the client closes
+                // its side. A request that is sent alone is answered.
                 let (mut stream, mut start) = (connect(), [0; 9]);
                 stream.write_all(&rest[0]).unwrap();
                 stream.read_exact(&mut start).unwrap();
@@ -39,9 +42,9 @@ fn malformed_requests_are_survived() {
     assert_eq!(post("/plan", STUDY).status, 200);
 }
 
-/// Heads of the greatest length, and beyond.
+/// Headers of the greatest legal length, and longer ones.
 #[test]
-fn heads_without_end_are_refused() {
+fn endless_headers_are_refused() {
     let long = request("GET /", &[&host(), &format!("X: {}", "x".repeat(1 << 20))], "");
     assert!(matches!(long.status, 0 | 431), "{}", long.status);
     let many: Vec<String> = (0..1000).map(|at| format!("X{at}: x")).chain([host()]).collect();
@@ -52,7 +55,7 @@ fn heads_without_end_are_refused() {
     assert_eq!(get("/").status, 200);
 }
 
-/// A request that ends where it says: anything in its body, strange words in its head.
+/// A request whose body has the declared length. The body is anything, and the header has odd words.
 fn framed(random: &mut Random) -> Vec<u8> {
     let line = random.of(&[
         "GET /",
@@ -91,7 +94,7 @@ fn framed(random: &mut Random) -> Vec<u8> {
     [head.into_bytes(), body].concat()
 }
 
-/// Noise, or bytes of which a few are changed, left out, put in, doubled or cut off.
+/// Random bytes, or bytes of which some are changed, left out, inserted, repeated or cut off.
 fn broken(random: &mut Random, mut bytes: Vec<u8>) -> Vec<u8> {
     if random.once_in(8) {
         return (0..random.below(200)).map(|_| random.below(256) as u8).collect();
@@ -116,13 +119,14 @@ fn broken(random: &mut Random, mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Sends it all and reads until the server closes: how many are answered, none of them by a failure of ours.
+/// Sends all bytes and reads until the server closes. Returns the number of answers, none of which is a failure of the
+/// server.
 fn survive(bytes: &[u8]) -> usize {
     let mut stream = connect();
     let mut writer = stream.try_clone().unwrap();
     let mut answers = Vec::new();
     std::thread::scope(|scope| {
-        // The server closes at the first that is no request.
+        // The server closes the connection at the first bytes that are not a request.
         scope.spawn(move || {
             let _ = writer.write_all(bytes);
             let _ = writer.shutdown(std::net::Shutdown::Write);

@@ -1,4 +1,4 @@
-//! What is refused.
+//! Requests that are refused.
 
 use super::*;
 
@@ -80,7 +80,7 @@ fn bodies_that_are_too_long_are_refused_before_they_are_read() {
         format!("{head}Connection: close\r\nContent-Length: {}\r\n\r\n", (32 << 20) + 1).as_bytes(),
     );
     assert_eq!(announced.status, 413);
-    // One that says nothing of its length is cut off at the same place.
+    // A body without a declared length is cut off at the same limit.
     let mut stream = connect();
     stream
         .write_all(

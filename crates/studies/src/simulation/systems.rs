@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use counterpoint_numerics::fractions::Ratio;
 use counterpoint_papers::interactive::{
-    AnswerVoices, DecomposeError, Simulator, SimulatorError, Step, System, Turn,
+    AnswerProbabilities, DecomposeError, Simulator, SimulatorError, Step, System, Turn,
 };
 use counterpoint_papers::pair::draw;
 use counterpoint_wire::PlanError;
@@ -117,11 +117,11 @@ pub(super) fn transcript<'a>(
 }
 
 fn answers(file: &[FileSystem], simulator: &Simulator, at: usize) -> Vec<AnswerLaw> {
-    let voiced = simulator.voices(at).unwrap_or_default();
+    let voiced = simulator.answer_probabilities(at).unwrap_or_default();
     if voiced.len() as u128 > LISTED {
         return Vec::new();
     }
-    let one = |voiced: AnswerVoices| {
+    let one = |voiced: AnswerProbabilities| {
         let turns: Vec<Turn> = voiced.history.iter().copied().chain([voiced.step]).collect();
         let (mut after, _) = transcript(file, &turns);
         let last = after.pop();
@@ -130,7 +130,7 @@ fn answers(file: &[FileSystem], simulator: &Simulator, at: usize) -> Vec<AnswerL
             query: last.as_ref().map_or("", |last| last.query).to_owned(),
             answer: last.as_ref().map_or("", |last| last.answer).to_owned(),
             real: voiced.real,
-            voices: voiced.voices,
+            voices: voiced.simulated,
         }
     };
     voiced.into_iter().map(one).collect()

@@ -42,7 +42,8 @@ const NAME: &str = "data";
 pub(super) fn read(
     fields: &mut Fields<'_>,
 ) -> Result<(PublicFacts, Option<DataSource>), PlanError> {
-    let legal = "a table with adjacency, and if they are public people, rows, sample_of";
+    let legal =
+        "a table [data] with adjacency, and with people, rows and sample_of if they are public";
     let table = match fields.take("data") {
         Some(Value::Table(table)) => table,
         Some(other) => return Err(illegal("data", &other, legal)),

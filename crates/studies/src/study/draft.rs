@@ -128,7 +128,7 @@ fn check_names(header: &Header, known: &ColumnsByName<'_>) -> Result<(), PlanErr
         let may_be_data = header.format != DataFormat::Parquet && finite_number(name).is_some();
         if may_be_data && !known.contains_key(name.as_str()) {
             let problem = format!("has a number as the name of column {place}");
-            let legal = "a header; a record in its place would be a person's data";
+            let legal = "a first line with the names of the columns; a line with numbers is probably a person's record";
             return Err(PlanError::plan(format!("{problem}; legal: {legal}")));
         }
         if let Some(first) = places.insert(name, place) {
@@ -461,21 +461,21 @@ fn examples(drafts: &[ColumnDraft<'_>]) -> String {
     let group = first(|holds| matches!(holds, ColumnContent::Categories(_)), "region");
     format!(
         r#"
-# The statistics. Remove the # and put your own in their place; `counterpoint plan` tells how accurate they will be.
+# The statistics. Remove the # and put your own in their place; `counterpoint plan` computes their errors.
 # The kinds: count, proportion, sum, mean, variance, standard-deviation, quantiles, histogram, cdf, covariance, correlation, regression.
 
 # [[statistic]]
 # name = "people by {group}"
 # kind = "histogram"
 # column = "{group}"
-# weight = 1                    # how much its accuracy matters; or error = the half-width of the 95 % interval that is wanted
+# weight = 1                    # how much the accuracy of this statistic matters; or error = the requested half-width of the 95 % interval
 
 # [[statistic]]
 # name = "mean {number} by {group}"
 # kind = "mean"
 # column = "{number}"
 # by = ["{group}"]
-# where = "{number} IS NOT NULL"  # a condition, if not all people count
+# where = "{number} IS NOT NULL"  # a condition, if only some rows count
 
 # [[statistic]]
 # name = "quartiles of {number}"

@@ -168,7 +168,7 @@ fn different(names: &[String]) -> Result<(), PlanError> {
     for (index, name) in names.iter().enumerate() {
         if let Some(first) = known.insert(name, index + 1) {
             let problem =
-                format!("is {name:?}, which is the name of statistic {first}; legal: another");
+                format!("is {name:?}, which is the name of statistic {first}; legal: another name");
             return Err(PlanError::field("name", problem).in_statistic(index + 1, Some(name)));
         }
     }
@@ -275,7 +275,7 @@ fn ask(
     let noise = noise(fields, kind, pinned_by_epsilon || within.delta.get() <= 0.0)?;
     if matches!(kind, "regression" | "correlation") && !pinned_by_epsilon {
         let problem = format!(
-            "is missing: no error of a {kind} holds for all data; legal: pin = true with an epsilon"
+            "is missing: no bound on the error of a {kind} holds for all data; legal: pin = true with an epsilon"
         );
         return Err(PlanError::field("epsilon", problem));
     }
@@ -305,12 +305,14 @@ fn accuracy_target(fields: &mut Fields<'_>) -> Result<(AccuracyTarget, bool), Pl
     match (pin, error, weight, epsilon) {
         (true, Some(error), None, None) => Ok((AccuracyTarget::PinnedError(error), false)),
         (true, None, None, Some(epsilon)) => Ok((AccuracyTarget::PinnedLevel(epsilon), true)),
-        (true, ..) => {
-            Err(PlanError::field("pin", "is true; legal: with either an error or an epsilon"))
-        }
-        (false, _, _, Some(_)) => {
-            Err(PlanError::field("epsilon", "is given; legal: with pin = true"))
-        }
+        (true, ..) => Err(PlanError::field(
+            "pin",
+            "is true; legal: pin = true with exactly one of error and epsilon",
+        )),
+        (false, _, _, Some(_)) => Err(PlanError::field(
+            "epsilon",
+            "is given without pin; legal: pin = true with the epsilon",
+        )),
         (false, Some(_), Some(_), _) => {
             Err(PlanError::field("weight", "is given with error; legal: one of the two"))
         }

@@ -48,7 +48,7 @@ fn nested_accounts_stand_under_their_parents() {
     let run = ledger.run(
         &[&["open", "x"], &within[..], &["curve", "--filter", "gdp", "--rho", "0.05"]].concat(),
     );
-    assert!(run.error().contains("of kind gdp is to promise rho"), "{}", run.stderr);
+    assert!(run.error().contains("of kind gdp cannot promise rho"), "{}", run.stderr);
     let text = ledger.run(&["status"]).answer().to_owned();
     let names: Vec<&str> = text.lines().skip(1).map_while(|line| line.get(..9)).collect();
     assert_eq!(names[..4], ["census   ", "  weekly ", "    inner", "  later  "], "{text}");

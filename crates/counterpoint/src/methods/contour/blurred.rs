@@ -70,7 +70,9 @@ pub(crate) fn epsilon(
 ) -> Result<Bracket, Failure> {
     let ln_target = target.lower.ln_estimate();
     let saddle = saddle_at_delta(parts, ln_target, watch)?;
-    let share = (tolerance * saddle.tilt * saddle.epsilon).clamp(1e-13, 1e-2);
+    // At epsilon 0 the tolerance is absolute.
+    let aim = if saddle.epsilon > 0.0 { tolerance * saddle.tilt * saddle.epsilon } else { 1e-3 };
+    let share = aim.clamp(1e-13, 1e-2);
     refine(parts, saddle, (share, tolerance), (effort, &watch), |blurred, saddle| {
         let bracket = solve_epsilon(&|e| blurred.ends(e), target, saddle, &watch)?;
         within_tolerance(bracket, tolerance).inspect_err(|_| saddle.look_at(bracket))

@@ -181,14 +181,14 @@ impl Contour {
         let unit = std::f64::consts::TAU / self.period;
         let work =
             |index: u64| terms.iter().map(|term| term.work(index as f64 * unit)).sum::<f64>();
-        // Losses whose envelopes never become small enough are not worth a start; the other contours surely end.
+        // What the envelope leaves after the points that an effort pays for.
+        let left = |effort: Effort| tail(terms, (effort.most_work() / work(1)) as u64, unit);
         let enveloped = terms.iter().all(Transform::is_enveloped);
-        let most = if enveloped { Effort::Much } else { effort }.most_work();
-        let at_last = |term: &Transform| term.count as f64 * ln(term.envelope(1e150));
-        let never = enveloped && terms.iter().map(at_last).sum::<f64>() > -30.0;
-        if never && tail(terms, (most / work(1)) as u64, unit) > 10.0 * allowance {
+        let ends = enveloped && left(Effort::Much) <= 0.1 * allowance;
+        if enveloped && !ends && effort == Effort::Little && left(effort) > 10.0 * allowance {
             return Err(Failure::TooMuch);
         }
+        let most = if ends { Effort::Much } else { effort }.most_work();
         let last = (6.0 / (spread.sqrt() * unit)).ceil().clamp(4.0, 1e6) as u64;
         let mut spent =
             self.evaluate_block(terms, PointBlock { first: 0, last }, (&work, most), watch)?;

@@ -39,7 +39,7 @@ const MOST_PLACE: f64 = 1e15;
 /// most this much, relative to delta: a finer step would not reduce it.
 const FOLDED_GAP: f64 = 1e-6;
 /// The limits of an attempt with little effort, and the most atoms for it.
-const LITTLE_BITS: f64 = 14.0;
+const LITTLE_BITS: f64 = 13.0;
 const LITTLE_PLACES: f64 = 1e5;
 const LITTLE_ATOMS: f64 = 8192.0;
 /// The largest number of refinements of the step.

@@ -77,7 +77,7 @@ fn what_a_session_of_a_table_refuses() {
     assert_refused(open(opening("new", sparse(1.0, 5, 0.0, column("region")))), "has categories");
     assert_refused(
         open(opening("new", sparse(1.0, 5, 0.0, column("nothing")))),
-        "no declared column",
+        "not a declared column",
     );
     let bounds = QuerySpec { column: None, bounds: Some((1.0, 0.0)) };
     assert_refused(open(opening("new", sparse(1.0, 5, 0.0, bounds))), "bounds");

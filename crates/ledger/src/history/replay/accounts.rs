@@ -2,9 +2,9 @@
 
 use counterpoint_wire::ledger::{self as wire, Cost, Openings, Rule};
 
-use super::{Books, OWNERS, ReplayError, check_once};
+use super::{Books, OWNER_EVENTS_SINCE, ReplayError, check_once};
 use crate::rules::error::{LedgerError, Result};
-use crate::rules::rows::{self, Account, Balance, Share, Slot};
+use crate::rules::rows::{self, Account, Balance, QuotaRow, Slot};
 use crate::rules::{debit, filter, name, quota, recut, slots, transfer};
 
 impl Books {
@@ -18,7 +18,7 @@ impl Books {
                 return Err("an account of the data set is open".into());
             }
         }
-        let found = self.accounts.get_mut(account).ok_or("its account was not there")?;
+        let found = self.accounts.get_mut(account).ok_or("its account did not exist")?;
         check_once(found.closed.replace(sequence), "it was closed before")
     }
 
@@ -40,7 +40,7 @@ impl Books {
         charge: &Cost,
     ) -> Result<(), ReplayError> {
         let parent = self.accounts.get(dataset).filter(|found| found.parent.is_none());
-        let parent = parent.ok_or("its data set was not there")?;
+        let parent = parent.ok_or("its data set did not exist")?;
         debit::check_open(parent)?;
         let (relation, adjacency) = (parent.relation, parent.relation.adjacency());
         let wrong = match rule {
@@ -73,8 +73,8 @@ impl Books {
         charge: &Cost,
     ) -> Result<(), ReplayError> {
         let parent = self.account(within)?.clone();
-        slots::check_without_quotas(&parent)?;
-        let filter = slots::stored(&parent, rule)?;
+        slots::check_plan_without_quotas(&parent)?;
+        let filter = slots::filter_of_rule(&parent, rule)?;
         let Rule::Filter(record) = rule else { return Err("its rule is not a filter".into()) };
         if filter::is_overstated(record, parent.relation.adjacency())? {
             return Err("its rule costs more than it promises".into());
@@ -103,7 +103,7 @@ impl Books {
         recut::check(account, openings)?;
         let found = self.account(account)?.clone();
         debit::check_open(&found)?;
-        slots::check_without_quotas(&found)?;
+        slots::check_plan_without_quotas(&found)?;
         let slot = |one: &Openings| Ok((self.slot(account, &one.slot)?.clone(), one.count));
         let given: Vec<(Slot, u64)> =
             openings.iter().map(slot).collect::<Result<_, ReplayError>>()?;
@@ -123,11 +123,11 @@ impl Books {
         analyst: &str,
         capacity: &Cost,
     ) -> Result<(), ReplayError> {
-        name::check_word("analyst", analyst)?;
+        name::check_name("analyst", analyst)?;
         let format = self.format;
         let found = self.account(account)?;
         debit::check_open(found)?;
-        if format < OWNERS && found.quotas == 0 && found.balance.charges > 0 {
+        if format < OWNER_EVENTS_SINCE && found.quotas == 0 && found.balance.charges > 0 {
             return Err("releases were made without a quota".into());
         }
         found.quotas += 1;
@@ -138,7 +138,10 @@ impl Books {
         if !balance.is_within_capacity() {
             return Err("more is spent than the quota allows".into());
         }
-        check_once(self.shares.insert(place, Share { analyst, balance }), "the analyst had a quota")
+        check_once(
+            self.quotas.insert(place, QuotaRow { analyst, balance }),
+            "the analyst had a quota",
+        )
     }
 
     pub(super) fn change_quota(
@@ -149,10 +152,10 @@ impl Books {
     ) -> Result<(), ReplayError> {
         self.check_owner_events()?;
         debit::check_open(self.account(account)?)?;
-        let share = self.shares.get_mut(&(account.to_owned(), analyst.to_owned()));
-        let share = share.ok_or("the analyst had no quota")?;
-        let changed = quota::changed_share(share, capacity);
-        *share = changed.ok_or("more is spent than the quota allows")?;
+        let quota = self.quotas.get_mut(&(account.to_owned(), analyst.to_owned()));
+        let quota = quota.ok_or("the analyst had no quota")?;
+        let changed = quota::changed_quota(quota, capacity);
+        *quota = changed.ok_or("more is spent than the quota allows")?;
         Ok(())
     }
 
@@ -163,7 +166,7 @@ impl Books {
         amount: &Cost,
     ) -> Result<(), ReplayError> {
         self.check_owner_events()?;
-        name::check_word("key", key)?;
+        name::check_name("key", key)?;
         let [gives, gets] = [self.account(from)?.clone(), self.account(to)?.clone()];
         let dataset = gives.parent.as_ref().and_then(|parent| self.accounts.get(parent));
         let dataset = dataset.filter(|found| found.parent.is_none());
@@ -172,14 +175,14 @@ impl Books {
         self.account(from)?.balance = less;
         self.account(to)?.balance = more;
         let place = (from.to_owned(), key.to_owned());
-        check_once(self.unstored.moves.replace(place), "the key was moved before")
+        check_once(self.unstored.moves.replace(place), "the key was used for an earlier transfer")
     }
 
     pub(super) fn add(&mut self, account: Account) -> Result<(), ReplayError> {
-        name::check_word("account", &account.name)?;
+        name::check_name("account", &account.name)?;
         match self.accounts.insert(account.name.clone(), account) {
             None => Ok(()),
-            Some(other) => Err(format!("{:?} was there already", other.name).into()),
+            Some(other) => Err(format!("{:?} existed already", other.name).into()),
         }
     }
 
@@ -190,9 +193,9 @@ impl Books {
         format: u64,
     ) -> Result<(), ReplayError> {
         for slot in slots {
-            name::check_words("slot", &slot.name)?;
+            name::check_label("slot", &slot.name)?;
             let part = slot.release.part();
-            part.map_or(Ok(()), |part| name::check_words("partition", part))?;
+            part.map_or(Ok(()), |part| name::check_label("partition", part))?;
             slot.release.opening_queries(format).map_err(LedgerError::from)?;
             if slot.release.count().map_err(LedgerError::from)? != slot.total {
                 return Err("a slot opens more often than was declared".into());
@@ -205,11 +208,11 @@ impl Books {
 
     pub(super) fn slot(&mut self, account: &str, name: &str) -> Result<&mut Slot, ReplayError> {
         let place = (account.to_owned(), name.to_owned());
-        self.slots.get_mut(&place).ok_or_else(|| "its slot was not there".into())
+        self.slots.get_mut(&place).ok_or_else(|| "its slot did not exist".into())
     }
 
     pub(super) fn account(&mut self, name: &str) -> Result<&mut Account, ReplayError> {
         let found = self.accounts.get_mut(name).filter(|found| found.parent.is_some());
-        found.ok_or_else(|| "its account was not there".into())
+        found.ok_or_else(|| "its account did not exist".into())
     }
 }

@@ -13,9 +13,9 @@ use crate::rules::chain::Hash;
 use crate::rules::error::{LedgerError, Result};
 use crate::rules::filter;
 use crate::rules::limits::{FORMAT, OLDEST_FORMAT};
-use crate::rules::name::AccountKey;
+use crate::rules::name::NameInAccount;
 use crate::rules::request::Request;
-use crate::rules::rows::{Account, Balance, Share, Slot};
+use crate::rules::rows::{Account, Balance, QuotaRow, Slot};
 pub(super) use releases::ReleaseRecord;
 pub(super) use sessions::{AnswerRecord, SessionRecord, Sessions};
 
@@ -26,10 +26,10 @@ pub(super) struct Books {
     /// The slots, by account and name.
     pub(super) slots: BTreeMap<(String, String), Slot>,
     /// The quotas, by account and analyst.
-    pub(super) shares: BTreeMap<(String, String), Share>,
+    pub(super) quotas: BTreeMap<(String, String), QuotaRow>,
     pub(super) unstored: UnstoredState,
     /// The releases, by account and key.
-    pub(super) releases: BTreeMap<AccountKey, ReleaseRecord>,
+    pub(super) releases: BTreeMap<NameInAccount, ReleaseRecord>,
     /// The release's key and the entry, by account, analyst (empty where none is named) and the digest of the analyst's
     /// own key.
     pub(super) aliases: BTreeMap<(String, String, Hash), (String, u64)>,
@@ -40,29 +40,29 @@ pub(super) struct Books {
     /// missing.
     pub(super) after: u64,
     /// Keys that aliases stand for and that these books lack. They must have been reserved before the books begin.
-    pub(super) earlier: Vec<AccountKey>,
+    pub(super) earlier: Vec<NameInAccount>,
     /// The charges computed so far, by account and description. A charge depends on the account's rule and the
     /// description alone.
-    prices: BTreeMap<AccountKey, Cost>,
+    prices: BTreeMap<NameInAccount, Cost>,
 }
 
 /// State that follows from the history and that no table holds.
 #[derive(Debug, Default)]
 pub(super) struct UnstoredState {
     /// The amounts that analysts spent without a quota, by account and analyst.
-    pub(super) spent_without_quota: BTreeMap<AccountKey, Balance>,
+    pub(super) spent_without_quota: BTreeMap<NameInAccount, Balance>,
     /// The transfers of budget, by giving account and key.
-    pub(super) moves: BTreeSet<AccountKey>,
+    pub(super) moves: BTreeSet<NameInAccount>,
 }
 
 /// The first version of the format that has aliases.
-pub(super) const ALIASES: u64 = 3;
+pub(super) const ALIASES_SINCE: u64 = 3;
 
 /// The first version of the format in which a ledger has an identity.
-const IDENTITY: u64 = 4;
+const IDENTITY_SINCE: u64 = 4;
 
 /// The first version of the format in which owners close data sets, change quotas, move budget and provide mechanisms.
-const OWNERS: u64 = 4;
+const OWNER_EVENTS_SINCE: u64 = 4;
 
 /// The reason why an event of a history could not have happened.
 #[derive(Debug, thiserror::Error)]
@@ -176,14 +176,14 @@ impl Books {
                 self.alias(sequence, (account, analyst.as_deref(), alias), key)
             }
             Event::Commit { account, key, sha256, length, .. } => {
-                let committed = &mut self.kept(account, key, false)?.committed;
+                let committed = &mut self.reserved_key(account, key, false)?.committed;
                 let response = (sequence, sha256.clone(), *length);
                 check_once(committed.replace(response), "the key was committed before")
             }
             Event::Begin { account, key, .. }
             | Event::Answer { account, key, .. }
             | Event::End { account, key, .. } => {
-                self.kept(account, key, true)?;
+                self.reserved_key(account, key, true)?;
                 self.sessions.apply(sequence, (account, key), event)
             }
             Event::Close { account, .. } => self.close(sequence, account),
@@ -193,7 +193,7 @@ impl Books {
 
     /// Refuses the events of owners in formats that do not have them.
     fn check_owner_events(&self) -> Result<(), ReplayError> {
-        if self.format >= OWNERS {
+        if self.format >= OWNER_EVENTS_SINCE {
             return Ok(());
         }
         Err("this version of the format has no such event".into())
@@ -205,8 +205,8 @@ impl Books {
         // Charges follow the format in which they were made.
         self.prices.clear();
         match identity.map(Hash::read) {
-            Some(Some(_)) if format >= IDENTITY => Ok(()),
-            None if format < IDENTITY => Ok(()),
+            Some(Some(_)) if format >= IDENTITY_SINCE => Ok(()),
+            None if format < IDENTITY_SINCE => Ok(()),
             _ => Err("the ledger's identity is missing, not a hash, or not allowed in this format"
                 .into()),
         }

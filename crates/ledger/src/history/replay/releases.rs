@@ -2,10 +2,10 @@
 
 use counterpoint_wire::ledger::{Cost, ReleaseRequest};
 
-use super::{ALIASES, Books, ReplayError, check_once};
+use super::{ALIASES_SINCE, Books, ReplayError, check_once};
 use crate::rules::chain::Hash;
 use crate::rules::debit;
-use crate::rules::name::{self, AccountKey};
+use crate::rules::name::{self, NameInAccount};
 use crate::rules::request::{Request, digest};
 use crate::rules::rows::Balance;
 
@@ -27,25 +27,25 @@ impl Books {
         request: &Request<'_>,
         charge: &Cost,
     ) -> Result<(), ReplayError> {
-        name::check_word("key", request.key)?;
-        name::check_optional_word("analyst", request.analyst)?;
-        name::check_optional_word("mechanism", request.owner_mechanism)?;
+        name::check_name("key", request.key)?;
+        name::check_optional_name("analyst", request.analyst)?;
+        name::check_optional_name("mechanism", request.owner_mechanism)?;
         let due = self.price(request)?;
         if due != *charge {
             return Err("the charge is not what the release costs".into());
         }
-        let (name, slot_place, share_place) = places(request);
-        let account = self.accounts.get(&name).ok_or("its account was not there")?;
+        let (name, slot_place, quota_place) = places(request);
+        let account = self.accounts.get(&name).ok_or("its account did not exist")?;
         let slot = slot_place.as_ref().and_then(|place| self.slots.get(place));
         if slot.is_none() && slot_place.is_some() {
-            return Err("its slot was not there".into());
+            return Err("its slot did not exist".into());
         }
-        let share = share_place.as_ref().and_then(|place| self.shares.get(place));
-        if share.is_none() && account.quotas > 0 {
+        let quota = quota_place.as_ref().and_then(|place| self.quotas.get(place));
+        if quota.is_none() && account.quotas > 0 {
             return Err("its analyst had no quota".into());
         }
-        let debit = debit::reserve(account, slot, share, request.asked, due)?;
-        if let (Some(place), None) = (&share_place, &debit.share) {
+        let debit = debit::reserve(account, slot, quota, request.asked, due)?;
+        if let (Some(place), None) = (&quota_place, &debit.quota) {
             let none = Balance::new(account.balance.capacity.clone());
             let before =
                 self.unstored.spent_without_quota.get(place).unwrap_or(&none).plus(&debit.charge);
@@ -57,10 +57,10 @@ impl Books {
         {
             slot.used = used;
         }
-        if let (Some(place), Some(balance)) = (share_place, debit.share)
-            && let Some(share) = self.shares.get_mut(&place)
+        if let (Some(place), Some(balance)) = (quota_place, debit.quota)
+            && let Some(quota) = self.quotas.get_mut(&place)
         {
-            share.balance = balance;
+            quota.balance = balance;
         }
         let place = (name, request.key.to_owned());
         let kept = ReleaseRecord {
@@ -95,10 +95,10 @@ impl Books {
         (account, analyst, alias): (&str, Option<&str>, &str),
         key: &str,
     ) -> Result<(), ReplayError> {
-        if self.format < ALIASES {
+        if self.format < ALIASES_SINCE {
             return Err("this version of the format has no aliases".into());
         }
-        name::check_optional_word("analyst", analyst)?;
+        name::check_optional_name("analyst", analyst)?;
         let place = (account.to_owned(), key.to_owned());
         match self.releases.contains_key(&place) {
             true => {}
@@ -109,12 +109,12 @@ impl Books {
         let place = (account.to_owned(), analyst.unwrap_or_default().to_owned(), alias);
         check_once(
             self.aliases.insert(place, (key.to_owned(), sequence)),
-            "the alias was given before",
+            "the alias was added before",
         )
     }
 
     /// Finds a key that was reserved, for a session or for a single release.
-    pub(super) fn kept(
+    pub(super) fn reserved_key(
         &mut self,
         account: &str,
         key: &str,
@@ -130,12 +130,12 @@ impl Books {
 }
 
 /// The names of a request's account, slot and quota in the books.
-fn places(request: &Request<'_>) -> (String, Option<AccountKey>, Option<AccountKey>) {
+fn places(request: &Request<'_>) -> (String, Option<NameInAccount>, Option<NameInAccount>) {
     let account = request.account.to_owned();
     let slot = match request.asked {
         ReleaseRequest::Slot { name, .. } => Some((account.clone(), name.clone())),
         _ => None,
     };
-    let share = request.analyst.map(|analyst| (account.clone(), analyst.to_owned()));
-    (account, slot, share)
+    let quota = request.analyst.map(|analyst| (account.clone(), analyst.to_owned()));
+    (account, slot, quota)
 }

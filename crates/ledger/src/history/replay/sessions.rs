@@ -6,17 +6,17 @@ use counterpoint_wire::ledger::Event;
 
 use super::{ReplayError, check_once};
 use crate::rules::chain::Hash;
-use crate::rules::name::{self, AccountKey};
+use crate::rules::name::{self, NameInAccount};
 
 /// All sessions that follow from a history.
 #[derive(Debug, Default)]
 pub(in crate::history) struct Sessions {
     /// The sessions, by account and key.
-    pub(in crate::history) sessions: BTreeMap<AccountKey, SessionRecord>,
+    pub(in crate::history) sessions: BTreeMap<NameInAccount, SessionRecord>,
     /// The answers, by the entry that stored them.
     pub(in crate::history) answers: BTreeMap<u64, AnswerRecord>,
     /// The names of all answered questions, with the session's account and key.
-    asks: BTreeSet<(AccountKey, String)>,
+    asks: BTreeSet<(NameInAccount, String)>,
 }
 
 /// A session as it follows from the history.
@@ -34,7 +34,7 @@ pub(in crate::history) struct SessionRecord {
 /// An answer, with the response's digest and length.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::history) struct AnswerRecord {
-    pub(in crate::history) place: AccountKey,
+    pub(in crate::history) place: NameInAccount,
     pub(in crate::history) number: u64,
     pub(in crate::history) ask: String,
     pub(in crate::history) question: String,
@@ -44,8 +44,8 @@ pub(in crate::history) struct AnswerRecord {
 impl Sessions {
     /// The sessions that had not ended at some entry, with the questions that they had answered.
     pub(in crate::history) fn resumed(
-        sessions: BTreeMap<AccountKey, SessionRecord>,
-        asks: BTreeSet<(AccountKey, String)>,
+        sessions: BTreeMap<NameInAccount, SessionRecord>,
+        asks: BTreeSet<(NameInAccount, String)>,
     ) -> Self {
         Self { sessions, answers: BTreeMap::new(), asks }
     }
@@ -66,13 +66,13 @@ impl Sessions {
                 check_once(self.sessions.insert(place, kept), "the session was begun before")
             }
             Event::Answer { ask, number, question, sha256, length, state, .. } => {
-                let going = self.going(&place)?;
-                if *number != going.answered + 1 {
-                    return Err(format!("answer {number} follows {}", going.answered).into());
+                let session = self.open_session(&place)?;
+                if *number != session.answered + 1 {
+                    return Err(format!("answer {number} follows {}", session.answered).into());
                 }
-                (going.answered, going.state) = (*number, state.clone());
-                going.ended = state.is_none().then_some(sequence);
-                name::check_word("ask", ask)?;
+                (session.answered, session.state) = (*number, state.clone());
+                session.ended = state.is_none().then_some(sequence);
+                name::check_name("ask", ask)?;
                 Hash::read(question).ok_or("the question's digest is not a hash")?;
                 let asked = self.asks.replace((place.clone(), ask.clone()));
                 check_once(asked, "the question was answered before")?;
@@ -83,17 +83,17 @@ impl Sessions {
                 Ok(())
             }
             _ => {
-                let going = self.going(&place)?;
-                (going.state, going.ended) = (None, Some(sequence));
+                let session = self.open_session(&place)?;
+                (session.state, session.ended) = (None, Some(sequence));
                 Ok(())
             }
         }
     }
 
     /// Finds a session that was begun and has not ended.
-    fn going(&mut self, place: &AccountKey) -> Result<&mut SessionRecord, ReplayError> {
+    fn open_session(&mut self, place: &NameInAccount) -> Result<&mut SessionRecord, ReplayError> {
         let kept = self.sessions.get_mut(place).ok_or("the session was not begun")?;
-        check_once(kept.ended, "the session was over")?;
+        check_once(kept.ended, "the session had ended")?;
         Ok(kept)
     }
 }

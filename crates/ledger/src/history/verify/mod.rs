@@ -8,10 +8,10 @@ use std::fmt;
 use counterpoint_wire::ledger::Event;
 
 use super::checkpoint::Checkpoint;
-use super::replay::{ALIASES, Books, ReleaseRecord, ReplayError, UnstoredState};
+use super::replay::{ALIASES_SINCE, Books, ReleaseRecord, ReplayError, UnstoredState};
 use crate::rules::chain::{Hash, Head};
 use crate::rules::error::{DatabaseError, LedgerError, Result, damaged};
-use crate::rules::name::AccountKey;
+use crate::rules::name::NameInAccount;
 use crate::rules::rows::{Account, Alias, Release};
 use crate::store::ledger::Ledger;
 use crate::store::tables::cells::EntryRow;
@@ -167,26 +167,26 @@ fn check_checkpoint(tables: &mut Tables<'_>, kept: Head, expected: Option<Head>)
     });
     if !is_same {
         let problem =
-            format!("entry {} is not the checkpoint's: the history is another", kept.sequence);
+            format!("entry {} is not the checkpoint's: this is another history", kept.sequence);
         return Err(damaged(problem));
     }
     match expected.filter(|known| (1..=kept.sequence).contains(&known.sequence)) {
         Some(known) if !tables.contains(known)? => {
-            let problem = "is not the one that was expected: the history is another";
+            let problem = "is not the expected entry: this is another history";
             Err(damaged(format_args!("entry {}: {problem}", known.sequence)))
         }
         _ => Ok(()),
     }
 }
 
-/// Compares aliases with the books: those given after an entry. There are `before` aliases that were given up to it.
+/// Compares the aliases that were added after an entry with the books. Up to that entry, `before` aliases were added.
 fn aliases(
     tables: &mut Tables<'_>,
     books: &mut Books,
     mut after: i64,
     before: usize,
 ) -> Result<()> {
-    if books.format < ALIASES {
+    if books.format < ALIASES_SINCE {
         return Ok(());
     }
     let due = before + books.aliases.len();
@@ -204,12 +204,12 @@ fn aliases(
     for (account, key) in &books.earlier {
         let found = tables.digested_release(account, key)?;
         if found.is_none_or(|(release, _)| release.reserved > books.after) {
-            let problem = format!("an alias is of key {key:?}, which was not reserved");
+            let problem = format!("an alias stands for key {key:?}, which was not reserved");
             return Err(damaged(problem));
         }
     }
     if !books.aliases.is_empty() || tables.counts(["ledger_alias"])? != [due] {
-        return Err(damaged("aliases are missing, or too many"));
+        return Err(damaged("aliases are missing, or there are too many"));
     }
     Ok(())
 }
@@ -256,7 +256,7 @@ fn link(
         return Err("its hash is not that of its content and of the entry before it".into());
     }
     if expected.is_some_and(|known| known.sequence == next.sequence && known.hash != next.hash) {
-        return Err("is not the one that was expected: the history is another".into());
+        return Err("is not the expected entry: this is another history".into());
     }
     let event = Event::read(&entry.body)?;
     if entry.account.as_deref() != event.account() {
@@ -289,22 +289,22 @@ fn accounts(tables: &mut Tables<'_>, books: &Books) -> Result<()> {
                 return Err(unlike(format_args!("slot {:?} of {name:?}", slot.name)));
             }
         }
-        for share in tables.shares(name)? {
+        for quota in tables.quotas(name)? {
             counts[1] += 1;
-            if books.shares.get(&(name.clone(), share.analyst.clone())) != Some(&share) {
-                return Err(unlike(format_args!("the quota of {:?} in {name:?}", share.analyst)));
+            if books.quotas.get(&(name.clone(), quota.analyst.clone())) != Some(&quota) {
+                return Err(unlike(format_args!("the quota of {:?} in {name:?}", quota.analyst)));
             }
         }
     }
-    let due = [books.slots.len(), books.shares.len()];
+    let due = [books.slots.len(), books.quotas.len()];
     if counts != due || tables.counts(["ledger_slot", "ledger_quota"])? != due {
-        return Err(damaged("slots or quotas are missing, or too many"));
+        return Err(damaged("slots or quotas are missing, or there are too many"));
     }
     Ok(())
 }
 
-/// Compares releases with the books: those reserved after an entry, and those that had no response then. There are
-/// `before` releases that were reserved up to it.
+/// Compares with the books the releases that were reserved after an entry, and those that had no response at that
+/// entry. Up to that entry, `before` releases were reserved.
 fn releases(
     tables: &mut Tables<'_>,
     mut books: Books,
@@ -313,7 +313,7 @@ fn releases(
 ) -> Result<()> {
     let is_earlier = |kept: &ReleaseRecord| kept.reserved <= books.after;
     let earlier = books.releases.iter().filter(|(_, kept)| is_earlier(kept));
-    let earlier: Vec<AccountKey> = earlier.map(|(place, _)| place.clone()).collect();
+    let earlier: Vec<NameInAccount> = earlier.map(|(place, _)| place.clone()).collect();
     let due = before + books.releases.len() - earlier.len();
     for (account, key) in earlier {
         if let Some(found) = tables.digested_release(&account, &key)? {
@@ -329,7 +329,7 @@ fn releases(
     if let Some((_, key)) = books.releases.keys().next() {
         return Err(damaged(format_args!("key {key:?} was reserved and is missing")));
     }
-    // A row whose number is before every entry is on no page, so the rows are counted.
+    // No page holds a row whose entry number is below every entry, so the rows are also counted.
     if tables.counts(["ledger_release"])? != [due] {
         return Err(damaged("there are more or fewer keys than were reserved"));
     }

@@ -3,15 +3,15 @@
 use crate::history::replay::{AnswerRecord, SessionRecord, Sessions};
 use crate::rules::chain::Hash;
 use crate::rules::error::{Result, damaged};
-use crate::rules::name::AccountKey;
+use crate::rules::name::NameInAccount;
 use crate::rules::rows::SessionRow;
 use crate::store::tables::Tables;
 
 /// The number of sessions or answers that are read at a time.
 const PAGE: u64 = 100;
 
-/// Compares sessions, their states and their answers with the books: those begun after an entry, and those that had not
-/// ended then. There are `sessions` sessions and `answers` answers up to that entry.
+/// Compares sessions, their states and their answers with the books: the sessions begun after an entry, and those that
+/// had not ended at that entry. Up to that entry there were `sessions` sessions and `answers` answers.
 pub(super) fn sessions(
     tables: &mut Tables<'_>,
     mut due: Sessions,
@@ -21,12 +21,12 @@ pub(super) fn sessions(
     let is_earlier =
         |kept: &SessionRecord| i64::try_from(kept.begun).is_ok_and(|begun| begun <= after);
     let earlier = due.sessions.iter().filter(|(_, kept)| is_earlier(kept));
-    let earlier: Vec<AccountKey> = earlier.map(|(place, _)| place.clone()).collect();
+    let earlier: Vec<NameInAccount> = earlier.map(|(place, _)| place.clone()).collect();
     let going = due.sessions.values().filter(|kept| kept.ended.is_none()).count();
     let counts = tables.counts(["ledger_session", "ledger_answer"])?;
     let new = due.sessions.len() - earlier.len();
     if counts != [sessions + new, answers + due.answers.len()] || tables.states()? != going {
-        return Err(damaged("sessions, states or answers are missing, or too many"));
+        return Err(damaged("sessions, states or answers are missing, or there are too many"));
     }
     let from = after;
     for (account, key) in earlier {
@@ -40,7 +40,7 @@ pub(super) fn sessions(
         after = i64::try_from(last.begun).unwrap_or(i64::MAX);
         page.into_iter().try_for_each(|session| check(tables, &mut due, session))?;
     }
-    // A row whose number is before every page that is read was on no page.
+    // A session that is in the books and on no page is missing.
     if let Some((_, key)) = due.sessions.keys().next() {
         return Err(damaged(format_args!("session {key:?} was begun and is missing")));
     }

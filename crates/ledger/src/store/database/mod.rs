@@ -118,7 +118,7 @@ pub trait Database: Send {
     /// True if the handle stopped at a failure.
     fn is_stopped(&self) -> bool;
 
-    /// True if the other side is known to have closed the connection. The server is not asked.
+    /// True if the server is known to have closed the connection. This sends nothing to the server.
     fn is_lost(&mut self) -> bool {
         false
     }

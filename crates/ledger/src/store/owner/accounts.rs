@@ -24,11 +24,11 @@ impl Ledger {
         relation: Relation,
         budget: &NewFilter,
     ) -> Result<Head> {
-        name::check_word("data set", name)?;
+        name::check_name("data set", name)?;
         let (adjacency, records) = (relation.adjacency(), relation.records());
         let filter = budget.record(adjacency)?;
         self.write(|tables, head| {
-            find::vacant(tables, name)?;
+            find::check_vacant(tables, name)?;
             let rule = Rule::Filter(filter.clone());
             let (at, name_) = (now(), name.to_owned());
             let event = Event::Dataset { at, name: name_, adjacency, records, filter };
@@ -43,17 +43,17 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError::Refused`] if the data set's budget does not allow it.
     pub fn open_account(&mut self, account: &str, dataset: &str, new: &NewAccount) -> Result<Head> {
-        name::check_word("account", account)?;
+        name::check_name("account", account)?;
         // A data set's relation never changes, so the rule, which may take long to certify, is made before the ledger
         // is locked.
         let relation = self.read(|tables| Ok(find::dataset(tables, dataset)?.relation))?;
         let rule = rule(new, relation)?;
         rows::capacity(&rule).ok_or_else(|| {
             let (account, problem) = (account.to_owned(), "has too many slots".to_owned());
-            LedgerError::Unfit { account, problem, legal: "less than 2^64 uses" }
+            LedgerError::Unfit { account, problem, legal: "fewer than 2^64 openings" }
         })?;
         self.write(|tables, head| {
-            find::vacant(tables, account)?;
+            find::check_vacant(tables, account)?;
             let parent = find::dataset(tables, dataset)?;
             debit::check_open(&parent)?;
             let (charge, balance) = debit::open(&parent, &rule)?;
@@ -90,13 +90,13 @@ impl Ledger {
         slot: &str,
         filter: &NewFilter,
     ) -> Result<Head> {
-        name::check_word("account", account)?;
+        name::check_name("account", account)?;
         // A slot's declaration never changes, so it is compared before the ledger is locked.
         let (parent, declared) = self.read(|tables| plan_slot(tables, within, slot))?;
         let rule = Rule::Filter(filter.record(parent.relation.adjacency())?);
-        slots::check_promise_covered(&parent, &declared, &slots::stored(&parent, &rule)?)?;
+        slots::check_promise_covered(&parent, &declared, &slots::filter_of_rule(&parent, &rule)?)?;
         self.write(|tables, head| {
-            find::vacant(tables, account)?;
+            find::check_vacant(tables, account)?;
             let (parent, found) = plan_slot(tables, within, slot)?;
             let debit = debit::open_within(&parent, &found)?;
             let event = Event::Open {
@@ -123,7 +123,7 @@ impl Ledger {
     /// [`LedgerError::Unknown`] if there is no such account.
     pub fn close(&mut self, account: &str) -> Result<Head> {
         self.write(|tables, head| {
-            if find::opened(tables, account)?.closed.is_some() {
+            if find::account_not_dataset(tables, account)?.closed.is_some() {
                 return tables.touch(head);
             }
             let event = Event::Close { at: now(), account: account.to_owned() };
@@ -166,8 +166,8 @@ fn accounts_under<'a>(dataset: &str, all: &'a [Account]) -> impl Iterator<Item =
 
 /// Finds a plan account without quotas, and one of its slots.
 fn plan_slot(tables: &mut Tables<'_>, account: &str, slot: &str) -> Result<(Account, Slot)> {
-    let found = find::opened(tables, account)?;
-    slots::check_without_quotas(&found)?;
+    let found = find::account_not_dataset(tables, account)?;
+    slots::check_plan_without_quotas(&found)?;
     let slot = find::slot(tables, account, slot)?;
     Ok((found, slot))
 }

@@ -103,9 +103,9 @@ fn find_openings(
     account: &str,
     openings: &[Openings],
 ) -> Result<(Account, Vec<(Slot, u64)>)> {
-    let found = find::opened(tables, account)?;
+    let found = find::account_not_dataset(tables, account)?;
     debit::check_open(&found)?;
-    slots::check_without_quotas(&found)?;
+    slots::check_plan_without_quotas(&found)?;
     let slot = |one: &Openings| Ok((find::slot(tables, account, &one.slot)?, one.count));
     let given: Result<Vec<(Slot, u64)>> = openings.iter().map(slot).collect();
     Ok((found, given?))

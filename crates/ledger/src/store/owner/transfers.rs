@@ -18,10 +18,10 @@ impl Ledger {
     /// [`LedgerError::Refused`] if the account has less left, [`LedgerError::Unfit`] if no theorem allows a transfer
     /// between the two accounts.
     pub fn move_budget(&mut self, new: &Transfer) -> Result<Head> {
-        name::check_word("key", &new.key)?;
+        name::check_name("key", &new.key)?;
         self.write(|tables, head| {
-            let from = find::opened(tables, &new.from)?;
-            let to = find::opened(tables, &new.to)?;
+            let from = find::account_not_dataset(tables, &new.from)?;
+            let to = find::account_not_dataset(tables, &new.to)?;
             let amount = Cost { main: new.amount.clone(), delta: new.delta.clone(), pure: None };
             if let Some(known) = earlier_transfer(tables, &new.from, &new.key)? {
                 if known != (new.to.clone(), amount) {

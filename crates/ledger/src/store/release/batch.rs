@@ -7,7 +7,7 @@ use super::steps::{NewRelease, Reservation, Step, StepOutcome, StoredResponse};
 use crate::rules::chain::{Hash, Head};
 use crate::rules::debit::{self, Debit};
 use crate::rules::error::{LedgerError, Result, damaged, unknown};
-use crate::rules::rows::{Account, Alias, Release, Share, Slot};
+use crate::rules::rows::{Account, Alias, QuotaRow, Release, Slot};
 use crate::store::database::{Row, Statement};
 use crate::store::find::{unknown_key, unknown_slot};
 use crate::store::ledger::{add_entry, now};
@@ -22,7 +22,7 @@ struct Batch<'a> {
     repeats: bool,
     accounts: CachedRows<'a, Account>,
     slots: CachedRows<'a, Slot>,
-    shares: CachedRows<'a, Share>,
+    quotas: CachedRows<'a, QuotaRow>,
     releases: CachedRows<'a, Release>,
     aliases: CachedRows<'a, Alias>,
 }
@@ -56,7 +56,7 @@ pub(super) fn apply(
             Step::Reserve(new) => batch.reserve(tables, new).map(StepOutcome::Reserved),
             Step::Alias { account, analyst, alias, key } => {
                 let place = RowName::alias(account, analyst.as_ref(), alias);
-                batch.alias(tables, place, RowName::Release(account, key)).map(StepOutcome::Named)
+                batch.alias(tables, place, RowName::Release(account, key)).map(StepOutcome::Aliased)
             }
             Step::Commit { account, key, response } => batch
                 .commit(tables, RowName::Release(account, key), response)
@@ -76,7 +76,7 @@ pub(super) fn apply(
 struct Payment {
     account: Account,
     slot: Option<Slot>,
-    share: Option<Share>,
+    quota: Option<QuotaRow>,
     debit: Debit,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Batch<'a> {
             repeats: false,
             accounts: CachedRows::new(cells::account),
             slots: CachedRows::new(cells::slot),
-            shares: CachedRows::new(cells::share),
+            quotas: CachedRows::new(cells::quota),
             releases: CachedRows::new(cells::release),
             aliases: CachedRows::new(cells::alias),
         };
@@ -98,7 +98,7 @@ impl<'a> Batch<'a> {
             match place {
                 RowName::Account(_) => batch.accounts.insert(place, row),
                 RowName::Slot(..) => batch.slots.insert(place, row),
-                RowName::Share(..) => batch.shares.insert(place, row),
+                RowName::Quota(..) => batch.quotas.insert(place, row),
                 RowName::Release(..) => batch.releases.insert(place, row),
                 RowName::Alias(..) => batch.aliases.insert(place, row),
             }
@@ -119,14 +119,14 @@ impl<'a> Batch<'a> {
             }
             _ => None,
         };
-        let share = self.share(&account, new.analyst.as_deref())?;
+        let quota = self.quota(&account, new.analyst.as_deref())?;
         let charge = new.charge.clone();
-        let debit = debit::reserve(&account, slot.as_ref(), share.as_ref(), &new.asked, charge)?;
-        Ok(Payment { account, slot, share, debit })
+        let debit = debit::reserve(&account, slot.as_ref(), quota.as_ref(), &new.asked, charge)?;
+        Ok(Payment { account, slot, quota, debit })
     }
 
     /// The quota that is to be charged. An account with quotas requires one.
-    fn share(&self, account: &Account, analyst: Option<&str>) -> Result<Option<Share>> {
+    fn quota(&self, account: &Account, analyst: Option<&str>) -> Result<Option<QuotaRow>> {
         if account.quotas == 0 {
             return Ok(None);
         }
@@ -134,8 +134,8 @@ impl<'a> Batch<'a> {
         let Some(analyst) = analyst else {
             return Err(account.unfit("has quotas and no analyst is named", legal));
         };
-        let share = self.shares.now(RowName::Share(&account.name, analyst))?;
-        share.ok_or_else(|| unknown("quota of analyst", analyst, legal)).map(Some)
+        let quota = self.quotas.now(RowName::Quota(&account.name, analyst))?;
+        quota.ok_or_else(|| unknown("quota of analyst", analyst, legal)).map(Some)
     }
 
     /// The release that was reserved under a key, or the error that there is none.
@@ -153,7 +153,7 @@ impl<'a> Batch<'a> {
             self.add_alias(tables, alias, &new.key)?;
             return Ok(Reservation { head: self.head, ..repeated });
         }
-        let Payment { account, slot, share, debit } = self.debit(new)?;
+        let Payment { account, slot, quota, debit } = self.debit(new)?;
         let event = Event::Reserve {
             at: now(),
             account: new.account.clone(),
@@ -185,9 +185,9 @@ impl<'a> Batch<'a> {
             let place = RowName::Slot(&new.account, name);
             self.slots.change(place, slot.clone(), Slot { used, ..slot });
         }
-        if let (Some(analyst), Some(share), Some(balance)) = (&new.analyst, share, debit.share) {
-            let place = RowName::Share(&new.account, analyst);
-            self.shares.change(place, share.clone(), Share { balance, ..share });
+        if let (Some(analyst), Some(quota), Some(balance)) = (&new.analyst, quota, debit.quota) {
+            let place = RowName::Quota(&new.account, analyst);
+            self.quotas.change(place, quota.clone(), QuotaRow { balance, ..quota });
         }
         let after = Account { balance: debit.account, ..account.clone() };
         self.accounts.change(RowName::Account(&new.account), account, after);
@@ -295,8 +295,8 @@ impl<'a> Batch<'a> {
         for (account, before, after) in self.slots.changes() {
             tables.use_slot(account, &before, after.used)?;
         }
-        for (account, before, after) in self.shares.changes() {
-            tables.charge_share(account, &before, &after.balance)?;
+        for (account, before, after) in self.quotas.changes() {
+            tables.charge_quota(account, &before, &after.balance)?;
         }
         match self.repeats {
             _ if self.head != self.first => tables.move_head(self.first, self.head),

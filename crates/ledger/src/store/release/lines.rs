@@ -8,14 +8,14 @@ use super::steps::Step;
 use crate::rules::chain::Hash;
 use crate::rules::error::Result;
 use crate::store::database::{Cell, Row, Statement};
-use crate::store::tables::{account_named, alias_of, release_under, share_of, slot_named};
+use crate::store::tables::{account_named, alias_of, quota_of, release_under, slot_named};
 
 /// The name of a row. The account comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum RowName<'a> {
     Account(&'a str),
     Slot(&'a str, &'a str),
-    Share(&'a str, &'a str),
+    Quota(&'a str, &'a str),
     Release(&'a str, &'a str),
     Alias(&'a str, &'a str, &'a Hash),
 }
@@ -38,14 +38,14 @@ impl Step {
                     ReleaseRequest::Slot { name, .. } => Some(RowName::Slot(&new.account, name)),
                     _ => None,
                 };
-                let share = new.analyst.as_deref();
-                let share = share.map(|analyst| RowName::Share(&new.account, analyst));
+                let quota = new.analyst.as_deref();
+                let quota = quota.map(|analyst| RowName::Quota(&new.account, analyst));
                 let alias = new.alias.as_ref();
                 let alias =
                     alias.map(|alias| RowName::alias(&new.account, new.analyst.as_ref(), alias));
                 let fixed =
                     [RowName::Account(&new.account), RowName::Release(&new.account, &new.key)];
-                fixed.into_iter().chain(slot).chain(share).chain(alias).collect()
+                fixed.into_iter().chain(slot).chain(quota).chain(alias).collect()
             }
             Self::Alias { account, analyst, alias, key } => {
                 let alias = RowName::alias(account, analyst.as_ref(), alias);
@@ -66,7 +66,7 @@ impl<'a> RowName<'a> {
         match self {
             Self::Account(name) => [name, ""],
             Self::Slot(account, name)
-            | Self::Share(account, name)
+            | Self::Quota(account, name)
             | Self::Release(account, name)
             | Self::Alias(account, name, _) => [account, name],
         }
@@ -76,7 +76,7 @@ impl<'a> RowName<'a> {
         match self {
             Self::Account(name) => account_named(name),
             Self::Slot(account, name) => slot_named(account, name),
-            Self::Share(account, analyst) => share_of(account, analyst),
+            Self::Quota(account, analyst) => quota_of(account, analyst),
             Self::Release(account, key) => release_under(account, key),
             Self::Alias(account, analyst, alias) => alias_of(account, analyst, alias),
         }

@@ -67,14 +67,14 @@ impl Ledger {
 
     /// Prepares a release for its reservation. All slow work is done here, before the ledger is locked.
     pub(crate) fn new_release(&mut self, request: &Request<'_>) -> Result<NewRelease> {
-        name::check_word("key", request.key)?;
+        name::check_name("key", request.key)?;
         self.priced_release(request)
     }
 
     /// Prepares a release with its charge.
     fn priced_release(&mut self, request: &Request<'_>) -> Result<NewRelease> {
-        name::check_optional_word("analyst", request.analyst)?;
-        name::check_optional_word("mechanism", request.owner_mechanism)?;
+        name::check_optional_name("analyst", request.analyst)?;
+        name::check_optional_name("mechanism", request.owner_mechanism)?;
         let known = self.cached_account(request.account)?;
         check_relation(request.adjacency, request.records, known.account.relation)?;
         let charge = self.cached_price(&known.account, request.asked)?;

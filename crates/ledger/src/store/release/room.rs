@@ -5,7 +5,7 @@ use counterpoint_wire::ledger::Headroom;
 use crate::rules::error::{LedgerError, Refusal, Result};
 use crate::rules::request::Request;
 use crate::rules::room::RoomSearch;
-use crate::rules::rows::{Account, Share};
+use crate::rules::rows::{Account, QuotaRow};
 use crate::store::find;
 use crate::store::ledger::Ledger;
 
@@ -17,8 +17,8 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account.
     pub fn room(&mut self, account: &str, analyst: Option<&str>) -> Result<Option<Headroom>> {
-        let (account, share) = self.account_and_quota(account, analyst)?;
-        Ok(RoomSearch::new(&account, analyst, share.as_ref()).map(|gauge| gauge.room(true)))
+        let (account, quota) = self.account_and_quota(account, analyst)?;
+        Ok(RoomSearch::new(&account, analyst, quota.as_ref()).map(|search| search.room(true)))
     }
 
     /// Adds to a refusal of an open account the releases that would still fit. They are searched for only after a
@@ -32,13 +32,13 @@ impl Ledger {
 
     /// Adds to a refusal the releases that would still fit.
     pub(crate) fn explain_refusal(&mut self, refusal: Refusal, request: &Request<'_>) -> Refusal {
-        let Ok((account, share)) = self.account_and_quota(request.account, request.analyst) else {
+        let Ok((account, quota)) = self.account_and_quota(request.account, request.analyst) else {
             return refusal;
         };
-        let Some(gauge) = RoomSearch::new(&account, request.analyst, share.as_ref()) else {
+        let Some(search) = RoomSearch::new(&account, request.analyst, quota.as_ref()) else {
             return refusal;
         };
-        let (noise, room) = (gauge.noise(request.asked), Some(gauge.room(false)));
+        let (noise, room) = (search.noise(request.asked), Some(search.room(false)));
         Refusal { noise, room, ..refusal }
     }
 
@@ -47,14 +47,14 @@ impl Ledger {
         &mut self,
         account: &str,
         analyst: Option<&str>,
-    ) -> Result<(Account, Option<Share>)> {
+    ) -> Result<(Account, Option<QuotaRow>)> {
         self.read(|tables| {
             let found = find::account(tables, account)?;
-            let share = match analyst.filter(|_| found.quotas > 0) {
-                Some(analyst) => tables.share(account, analyst)?,
+            let quota = match analyst.filter(|_| found.quotas > 0) {
+                Some(analyst) => tables.quota(account, analyst)?,
                 None => None,
             };
-            Ok((found, share))
+            Ok((found, quota))
         })
     }
 }

@@ -80,7 +80,7 @@ pub(crate) enum Step {
 #[derive(Clone, Debug)]
 pub(crate) enum StepOutcome {
     Reserved(Reservation),
-    Named(Head),
+    Aliased(Head),
     Committed(StoredResponse),
 }
 
@@ -92,9 +92,9 @@ impl StepOutcome {
         }
     }
 
-    pub(crate) fn named(self) -> Result<Head> {
+    pub(crate) fn aliased(self) -> Result<Head> {
         match self {
-            Self::Named(head) => Ok(head),
+            Self::Aliased(head) => Ok(head),
             _ => Err(damaged("a step that adds an alias gave another outcome")),
         }
     }
@@ -116,7 +116,7 @@ impl Step {
         key: &str,
     ) -> Result<Self> {
         name::check_account_and_key(account, key)?;
-        name::check_optional_word("analyst", analyst)?;
+        name::check_optional_name("analyst", analyst)?;
         let (account, analyst) = (account.to_owned(), analyst.map(str::to_owned));
         Ok(Self::Alias { account, analyst, alias, key: key.to_owned() })
     }

@@ -4,11 +4,11 @@ use counterpoint_wire::adjacency_name;
 
 use super::Tables;
 use super::cells::{
-    AccountRow, account, balance_cells, cost_cells, optional, share, slot, spent_cells, whole,
+    AccountRow, account, balance_cells, cost_cells, optional, quota, slot, spent_cells, whole,
 };
 use super::sortable::sortable;
 use crate::rules::error::{Result, damaged};
-use crate::rules::rows::{Account, Balance, Share, Slot};
+use crate::rules::rows::{Account, Balance, QuotaRow, Slot};
 use crate::store::database::{Cell, Statement};
 
 /// A statement that reads whole accounts.
@@ -153,27 +153,32 @@ impl Tables<'_> {
         self.write_one(sql, cells)
     }
 
-    pub(crate) fn share(&mut self, account: &str, analyst: &str) -> Result<Option<Share>> {
-        self.first(&share_of(account, analyst), share)
+    pub(crate) fn quota(&mut self, account: &str, analyst: &str) -> Result<Option<QuotaRow>> {
+        self.first(&quota_of(account, analyst), quota)
     }
 
-    pub(crate) fn shares(&mut self, account: &str) -> Result<Vec<Share>> {
+    pub(crate) fn quotas(&mut self, account: &str) -> Result<Vec<QuotaRow>> {
         let sql = "SELECT analyst, charges, capacity_main, capacity_delta, capacity_pure, \
                    spent_main, spent_delta, spent_pure FROM ledger_quota WHERE account = $1";
-        self.list(sql, &[account.into()], share)
+        self.list(sql, &[account.into()], quota)
     }
 
-    pub(crate) fn add_share(&mut self, account: &str, share: &Share) -> Result<()> {
+    pub(crate) fn add_quota(&mut self, account: &str, quota: &QuotaRow) -> Result<()> {
         let sql = "INSERT INTO ledger_quota (account, analyst, charges, capacity_main, \
                    capacity_delta, capacity_pure, spent_main, spent_delta, spent_pure) \
                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-        let mut cells = vec![account.into(), share.analyst.as_str().into()];
-        cells.extend(balance_cells(&share.balance)?);
+        let mut cells = vec![account.into(), quota.analyst.as_str().into()];
+        cells.extend(balance_cells(&quota.balance)?);
         self.write_one(sql, cells)
     }
 
     /// Writes the capacity of a quota, if the whole stored balance is the old one.
-    pub(crate) fn change_share(&mut self, account: &str, old: &Share, new: &Balance) -> Result<()> {
+    pub(crate) fn change_quota_row(
+        &mut self,
+        account: &str,
+        old: &QuotaRow,
+        new: &Balance,
+    ) -> Result<()> {
         let sql = "UPDATE ledger_quota SET capacity_main = $1, capacity_delta = $2, \
                    capacity_pure = $3 WHERE account = $4 AND analyst = $5 AND charges = $6 \
                    AND capacity_main = $7 AND capacity_delta = $8 \
@@ -186,7 +191,12 @@ impl Tables<'_> {
     }
 
     /// Writes the new balance of a quota, if the stored balance is the old one.
-    pub(crate) fn charge_share(&mut self, account: &str, old: &Share, new: &Balance) -> Result<()> {
+    pub(crate) fn charge_quota(
+        &mut self,
+        account: &str,
+        old: &QuotaRow,
+        new: &Balance,
+    ) -> Result<()> {
         let sql = "UPDATE ledger_quota SET charges = $1, spent_main = $2, spent_delta = $3, \
                    spent_pure = $4 WHERE account = $5 AND analyst = $6 AND charges = $7 \
                    AND spent_main = $8 AND spent_delta = $9 \
@@ -208,7 +218,7 @@ pub(crate) fn slot_named(account: &str, name: &str) -> Statement {
     Statement { sql, parameters: vec![account.into(), name.into()] }
 }
 
-pub(crate) fn share_of(account: &str, analyst: &str) -> Statement {
+pub(crate) fn quota_of(account: &str, analyst: &str) -> Statement {
     let sql = "SELECT analyst, charges, capacity_main, capacity_delta, capacity_pure, \
                spent_main, spent_delta, spent_pure \
                FROM ledger_quota WHERE account = $1 AND analyst = $2";

@@ -7,7 +7,7 @@ use counterpoint_wire::ledger::{Cost, ReleaseRecord, Rule};
 use super::sortable::{amount, sortable};
 use crate::rules::chain::{Hash, Head};
 use crate::rules::error::{Result, damaged};
-use crate::rules::rows::{Account, Alias, AnswerRow, Balance, Release, SessionRow, Share, Slot};
+use crate::rules::rows::{Account, Alias, AnswerRow, Balance, QuotaRow, Release, SessionRow, Slot};
 use crate::store::database::{Cell, Row};
 
 /// An entry as it is stored.
@@ -104,9 +104,9 @@ pub(crate) fn slot(row: &[Cell]) -> Result<Slot> {
     Ok(Slot { name: row.text(0)?, total: row.count(1)?, used: row.count(2)?, release })
 }
 
-pub(crate) fn share(row: &[Cell]) -> Result<Share> {
+pub(crate) fn quota(row: &[Cell]) -> Result<QuotaRow> {
     let row = RowReader(row);
-    Ok(Share { analyst: row.text(0)?, balance: row.balance(1)? })
+    Ok(QuotaRow { analyst: row.text(0)?, balance: row.balance(1)? })
 }
 
 pub(crate) fn release(row: &[Cell]) -> Result<Release> {

@@ -7,7 +7,7 @@ mod releases;
 mod sessions;
 mod sortable;
 
-pub(crate) use accounts::{ACCOUNTS, QUOTAS, SLOTS, account_named, share_of, slot_named};
+pub(crate) use accounts::{ACCOUNTS, QUOTAS, SLOTS, account_named, quota_of, slot_named};
 pub(crate) use releases::{DigestRow, OPEN_RELEASES, alias_of, release_under};
 pub(crate) use sessions::OPEN_SESSIONS;
 

@@ -29,7 +29,11 @@ pub(super) fn aggregates(
             Expr::Identifier(Ident { value, .. }) => {
                 if !group.iter().any(|column| column.eq_ignore_ascii_case(value)) {
                     let legal = "columns of GROUP BY, and aggregates";
-                    return Err(QuestionError::new(value, "is selected and not grouped by", legal));
+                    return Err(QuestionError::new(
+                        value,
+                        "is selected, but is neither an aggregate nor in GROUP BY",
+                        legal,
+                    ));
                 }
             }
             Expr::Function(function) => {

@@ -34,7 +34,7 @@ pub fn read<'a>(
         let parser = Parser::new(&GenericDialect {}).with_recursion_limit(MOST_DEPTH);
         let parsed = parser.try_with_sql(text).and_then(|mut parser| parser.parse_statements());
         let parsed = parsed.map_err(|error| {
-            QuestionError::new("the text", format!("is no SQL: {error}"), SHAPE)
+            QuestionError::new("the text", format!("is not SQL: {error}"), SHAPE)
         })?;
         question(parsed, find)
     })
@@ -53,7 +53,7 @@ pub fn read_condition(text: &str, table: &Table) -> Result<Condition, QuestionEr
             Ok(expression)
         });
         let parsed = parsed.map_err(|error| {
-            QuestionError::new("the condition", format!("is no SQL: {error}"), CONDITIONS)
+            QuestionError::new("the condition", format!("is not SQL: {error}"), CONDITIONS)
         })?;
         condition(&parsed, table, MOST_DEPTH)
     })

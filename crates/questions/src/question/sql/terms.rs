@@ -45,7 +45,8 @@ pub(super) fn key(constant: Constant) -> Key {
 }
 
 pub(super) fn constant(expression: &Expr) -> Result<Constant, QuestionError> {
-    let none = || unsupported(expression.to_string(), "a number, or a text in single quotes");
+    let none =
+        || unsupported(expression.to_string(), "a constant: a number, or a text in single quotes");
     match expression {
         Expr::Nested(inner) => constant(inner),
         Expr::Value(value) => match &value.value {

@@ -46,19 +46,19 @@ pub(crate) struct SessionQuestionRequest {
     own: Option<Value>,
 }
 
-/// A question to a built-in mechanism or to an owner's own.
+/// A question to a built-in mechanism, or to one that the owner registered.
 #[derive(Clone)]
 enum SessionQuery {
-    Ours(SessionSubmission),
-    Own(CustomSubmission),
+    BuiltIn(SessionSubmission),
+    Custom(CustomSubmission),
 }
 
 impl SessionQuery {
     /// The account that paid, and the session's key.
     fn account_and_key(&self) -> (&str, &str) {
         match self {
-            Self::Ours(submission) => (&submission.account, &submission.key),
-            Self::Own(submission) => (&submission.account, &submission.key),
+            Self::BuiltIn(submission) => (&submission.account, &submission.key),
+            Self::Custom(submission) => (&submission.account, &submission.key),
         }
     }
 }
@@ -71,23 +71,23 @@ impl SessionQuestionRequest {
                 return Err(ILLEGAL.problem("own is given with other fields; legal: own alone, or a question about the session's table"));
             }
             let (name, question) = (self.name, own.to_string());
-            return Ok(SessionQuery::Own(CustomSubmission { account, key, name, question }));
+            return Ok(SessionQuery::Custom(CustomSubmission { account, key, name, question }));
         }
         let (question, spend) =
             (question_text(self.sql, self.question)?, spend(self.epsilon, self.rho)?);
         let (name, guess) = (self.name, self.guess);
-        Ok(SessionQuery::Ours(SessionSubmission { account, key, name, question, guess, spend }))
+        Ok(SessionQuery::BuiltIn(SessionSubmission { account, key, name, question, guess, spend }))
     }
 }
 
 /// The answer of a session.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct SessionAnswerResponse {
-    /// `"below"`, `"pass"`, or an object with one of `above` (a number, or null), `wrong`, `number` and `table`; an
-    /// owner's own mechanism may reply with any JSON.
+    /// `"below"`, `"pass"`, or an object with one of `above` (a number, or null), `wrong`, `number` and `table`. A
+    /// mechanism that the owner registered may reply with any JSON.
     #[schema(value_type = Object)]
     reply: Box<RawValue>,
-    /// The name of the owner's own mechanism that answered, if one did. Its privacy cost is the owner's claim, not
+    /// The name of the mechanism that answered, if the owner registered it. Its privacy cost is the owner's claim, not
     /// proved.
     #[serde(skip_serializing_if = "Option::is_none")]
     own: Option<String>,
@@ -114,11 +114,11 @@ pub(crate) async fn ask_session(
     let request = both.clone();
     let looked_up = shared.work(move |curator| {
         let (location, stored) = match &request.1 {
-            SessionQuery::Ours(submission) => {
+            SessionQuery::BuiltIn(submission) => {
                 let (location, shown) = curator.find_session_answer(&request.0, submission)?;
                 (location, shown.map(StoredBytes::from))
             }
-            SessionQuery::Own(submission) => {
+            SessionQuery::Custom(submission) => {
                 curator.find_custom_session_answer(&request.0, submission)?
             }
         };
@@ -131,14 +131,15 @@ pub(crate) async fn ask_session(
         return Ok(JsonResponse(stored));
     }
     let permits = shared.wait_for_engine(Some(location), &record).await?;
-    // Always takes a time slot: a refused question may have run, if other questions arrived meanwhile.
+    // The question always takes a time slot: even a refused question may have run, if other questions arrived
+    // meanwhile.
     let run = shared.run(permits, &record, 1, move |curator, record| {
         let (bearer, query) = &both;
         let stored = match query {
-            SessionQuery::Ours(submission) => {
+            SessionQuery::BuiltIn(submission) => {
                 curator.ask_session_timed(bearer, submission, &record.stages).map(StoredBytes::from)
             }
-            SessionQuery::Own(submission) => curator.ask_custom_session(bearer, submission),
+            SessionQuery::Custom(submission) => curator.ask_custom_session(bearer, submission),
         };
         let response = stored
             .map_err(Problem::from)

@@ -27,10 +27,10 @@ pub(crate) struct SessionView {
 }
 
 impl From<SessionInfo> for SessionView {
-    fn from(standing: SessionInfo) -> Self {
+    fn from(info: SessionInfo) -> Self {
         let SessionInfo {
             account, key, table, mechanism: declared, answered, is_over: over, ..
-        } = standing;
+        } = info;
         Self { account, key, table, declared, answered, over }
     }
 }
@@ -52,7 +52,7 @@ pub(crate) async fn sessions(
 ) -> Result<JsonResponse<SessionsResponse>, Problem> {
     let sessions = shared.work(move |curator| {
         let read = curator.sessions(&bearer, page.after, page.read_limit())?;
-        let (sessions, next) = page.cut(read, |standing| standing.begun);
+        let (sessions, next) = page.cut(read, |info| info.begun);
         Ok(SessionsResponse {
             sessions: sessions.into_iter().map(SessionView::from).collect(),
             next,

@@ -1,4 +1,4 @@
-//! Sessions.
+//! `/v1/sessions`.
 
 pub(super) mod ask;
 pub(super) mod list;

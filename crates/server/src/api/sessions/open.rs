@@ -12,14 +12,15 @@ use crate::api::json::{Json, JsonResponse};
 use crate::api::problem::{ILLEGAL, Problem};
 use crate::api::types::balance::{BalanceView, ChargeView};
 
-/// The session to open: one of `sparse_vector`, `guess_and_check`, `sequence` and `own`. All of it is charged now.
+/// The session to open: one of `sparse_vector`, `guess_and_check`, `sequence` and `own`. The whole session is charged
+/// now.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OpenSessionRequest {
     /// The account that pays.
     account: String,
-    /// The caller's own name for the session: letters, digits and . _ -. A key stands for one declaration: another one
-    /// under it is an error.
+    /// The caller's own name for the session: letters, digits and . _ -. A key belongs to one declaration: declaring
+    /// another session under the same key is an error.
     key: String,
     /// The table that its questions are about.
     table: String,
@@ -37,13 +38,13 @@ pub(crate) struct OpenSessionRequest {
     own: Option<String>,
 }
 
-/// The session to open: a built-in mechanism or an owner's own.
+/// The session to open: a built-in mechanism, or one that the owner registered.
 enum SessionDeclaration {
-    Ours(NewSession),
-    Own(NewCustomSession),
+    BuiltIn(NewSession),
+    Custom(NewCustomSession),
 }
 
-/// Tells which counts, or sums, are above a threshold. Costs 3 epsilon, or 4 epsilon with values.
+/// Tells which counts, or sums, are above a threshold. Costs 3 times epsilon, or 4 times epsilon with values.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct SparseVectorRequest {
@@ -63,14 +64,14 @@ struct SparseVectorRequest {
     bounds: Option<(f64, f64)>,
 }
 
-/// Tells which guesses of counts, or sums, are wrong, and corrects them. Costs 4 epsilon.
+/// Tells which guesses of counts, or sums, are wrong, and corrects them. Costs 4 times epsilon.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct GuessAndCheckRequest {
     epsilon: f64,
     /// The session ends after this many corrections.
     corrections: u64,
-    /// Guesses whose error is about this or more are wrong.
+    /// A guess is wrong if its error is about this or more.
     tolerance: f64,
     /// For sums: the column whose bounds limit the change by one row.
     #[serde(default)]
@@ -81,7 +82,7 @@ struct GuessAndCheckRequest {
     bounds: Option<(f64, f64)>,
 }
 
-/// One aggregate and its cost. Another aggregate of the same cost may be asked instead.
+/// A step of a sequence: an aggregate and its cost. Another aggregate of the same cost may be asked instead.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct StepRequest {
@@ -97,13 +98,13 @@ struct StepRequest {
 impl OpenSessionRequest {
     fn declaration(self) -> Result<SessionDeclaration, Problem> {
         let one = "the session has no mechanism, or several; legal: exactly one of sparse_vector, guess_and_check, sequence and own";
-        let is_ours = self.sparse_vector.is_some() || self.guess_and_check.is_some();
+        let is_built_in = self.sparse_vector.is_some() || self.guess_and_check.is_some();
         if let Some(mechanism) = self.own {
-            if is_ours || self.sequence.is_some() {
+            if is_built_in || self.sequence.is_some() {
                 return Err(ILLEGAL.problem(one));
             }
             let Self { account, key, table, slot, .. } = self;
-            return Ok(SessionDeclaration::Own(NewCustomSession {
+            return Ok(SessionDeclaration::Custom(NewCustomSession {
                 account,
                 key,
                 table,
@@ -137,7 +138,7 @@ impl OpenSessionRequest {
             _ => return Err(ILLEGAL.problem(one)),
         };
         let Self { account, key, table, slot, .. } = self;
-        Ok(SessionDeclaration::Ours(NewSession { account, key, table, spec: declared, slot }))
+        Ok(SessionDeclaration::BuiltIn(NewSession { account, key, table, spec: declared, slot }))
     }
 }
 
@@ -155,8 +156,8 @@ pub(crate) struct OpenSessionResponse {
     over: bool,
 }
 
-/// Opens a session. All of it is charged now, used or not. Opening it again under its key with the same declaration
-/// returns the same session and costs nothing.
+/// Opens a session. The whole session is charged now, used or not. Opening it again under its key with the same
+/// declaration returns the same session and costs nothing.
 #[utoipa::path(post, path = "/v1/sessions", security(("token" = [])), request_body = OpenSessionRequest,
     responses((status = 200, body = OpenSessionResponse), Problem))]
 pub(crate) async fn open_session(
@@ -166,10 +167,10 @@ pub(crate) async fn open_session(
     let declaration = request.declaration()?;
     let opened = shared.work(move |curator| {
         let (opened, account, key) = match declaration {
-            SessionDeclaration::Ours(one) => {
+            SessionDeclaration::BuiltIn(one) => {
                 (curator.open_session(&bearer, &one)?, one.account, one.key)
             }
-            SessionDeclaration::Own(one) => {
+            SessionDeclaration::Custom(one) => {
                 (curator.open_custom_session(&bearer, &one)?, one.account, one.key)
             }
         };

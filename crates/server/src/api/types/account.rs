@@ -17,7 +17,7 @@ pub(crate) struct AccountView {
     pub(crate) kind: String,
     /// The data set or account that it is under.
     pub(crate) parent: Option<String>,
-    /// The remaining budget of the caller.
+    /// The remaining budget that the caller may spend.
     pub(crate) left: BalanceView,
     /// The number of charges.
     pub(crate) charges: u64,
@@ -77,7 +77,7 @@ pub(crate) fn account_view(
 }
 
 /// Parses a plan from the text of its file.
-pub(crate) fn plan(text: &str) -> Result<ExactPlan, Problem> {
+pub(crate) fn parse_plan(text: &str) -> Result<ExactPlan, Problem> {
     let format = Format::detect(None, text.as_bytes());
     ExactPlan::parse(text.as_bytes(), format).map_err(|error| ILLEGAL.problem(error.to_string()))
 }

@@ -2,5 +2,5 @@
 
 pub(super) mod account;
 pub(super) mod answer;
-pub(super) mod question;
 pub(super) mod balance;
+pub(super) mod question;

@@ -15,8 +15,8 @@ use crate::api::problem::{ILLEGAL, Problem};
 pub(crate) struct QuestionRequest {
     /// The account that pays.
     pub(crate) account: String,
-    /// The caller's own name for the question. A key stands for one question: asking another question under it is an
-    /// error.
+    /// The caller's own name for the question. A key belongs to one question: asking another question under the same
+    /// key is an error.
     #[serde(default)]
     key: Option<String>,
     /// The question as SQL.
@@ -106,8 +106,8 @@ impl QuestionsRequest {
 /// Deserializes by the JSON type, list or object, so that an error names the field that is wrong.
 impl<'de> Deserialize<'de> for QuestionsRequest {
     fn deserialize<D: Deserializer<'de>>(text: D) -> Result<Self, D::Error> {
-        struct Either;
-        impl<'de> Visitor<'de> for Either {
+        struct QuestionsVisitor;
+        impl<'de> Visitor<'de> for QuestionsVisitor {
             type Value = QuestionsRequest;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -122,6 +122,6 @@ impl<'de> Deserialize<'de> for QuestionsRequest {
                 Box::deserialize(MapAccessDeserializer::new(one)).map(QuestionsRequest::One)
             }
         }
-        text.deserialize_any(Either)
+        text.deserialize_any(QuestionsVisitor)
     }
 }

@@ -1,4 +1,4 @@
-//! Requests that are none, or are sent as no client sends them.
+//! Malformed requests, and requests that are sent in unusual ways.
 
 use crate::service::*;
 use counterpoint_curator::Role;
@@ -14,7 +14,7 @@ fn place() -> (Place, String, SocketAddr) {
     (place, token, address)
 }
 
-/// A head of a question with more lines in it, and nothing after it.
+/// The header of a question with further lines, and no body.
 fn head(address: SocketAddr, token: &str, lines: &str) -> String {
     format!(
         "POST /v1/questions HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\
@@ -49,7 +49,7 @@ fn with_body(address: SocketAddr, token: &str, body: &str) -> String {
     head(address, token, &format!("Content-Length: {}\r\n", body.len())) + body
 }
 
-/// Who asks is known before anything is read of what is asked: the body need not be there, nor be one.
+/// The token is checked before the body is read. The body may be missing or malformed.
 #[test]
 fn tokens_are_checked_before_bodies_are_read() {
     let (place, token, address) = place();
@@ -69,14 +69,15 @@ fn tokens_are_checked_before_bodies_are_read() {
             }
         }
     }
-    // A body that is none is seen only with a token.
+    // A malformed body is reported only to callers with a valid token.
     let lines = "Connection: close\r\nContent-Length: 1\r\n";
     let broken = |token: &str| head(address, token, lines) + "{";
     assert_problem(&send(address, broken("").as_bytes()), 401, "unauthorized");
     assert_problem(&send(address, broken(&token).as_bytes()), 400, "unreadable");
 }
 
-/// Heads and bodies that other servers have been fooled by: refused or understood, never a failure, and nothing is charged that was not asked.
+/// Headers and bodies that misled other servers. Each is refused or understood, never a failure, and nothing is charged
+/// without a question.
 #[test]
 fn odd_frames_are_refused() {
     let (place, token, address) = place();
@@ -167,11 +168,11 @@ fn odd_frames_are_refused() {
         assert!(expected.contains(&status), "{what}: {status}");
         assert_eq!(get(address, "/v1/health", "").0, 200, "{what}");
     }
-    // One may have been asked: that of equal lengths.
+    // One question may have been asked: the one with equal lengths.
     assert!(place.debits("team").len() <= 1 && place.verified());
 }
 
-/// What is wrong with a body is said by its field, in words that are not the program's own.
+/// An error in a body names the field, without names of Rust types.
 #[test]
 fn errors_name_fields_and_no_types() {
     let (_place, token, address) = place();
@@ -223,7 +224,8 @@ fn errors_name_fields_and_no_types() {
     }
 }
 
-/// Many requests in one write, and a byte at a time: the same answers, in their order, charged once.
+/// Many requests in one write, and requests sent byte by byte. The answers are the same, in order, and are charged
+/// once.
 #[test]
 fn pipelined_and_slow_requests_are_answered_in_order() {
     let (place, token, address) = place();
@@ -248,9 +250,9 @@ fn pipelined_and_slow_requests_are_answered_in_order() {
     assert_eq!(place.debits("team").len(), 1);
 }
 
-/// What follows a body is another request, without the first one's token.
+/// The bytes after a body are another request, without the token of the first.
 #[test]
-fn nothing_is_smuggled_behind_a_body() {
+fn no_request_is_smuggled_behind_a_body() {
     let (place, token, address) = place();
     let hidden = with_body(address, &token, ASKED);
     let hidden = hidden.replace(&format!("Authorization: Bearer {token}"), "Connection: close");
@@ -263,9 +265,10 @@ fn nothing_is_smuggled_behind_a_body() {
     assert!(place.debits("team").is_empty());
 }
 
-/// Half-sent bodies and heads of strangers, more than there are connections: the newest are let in, and who showed a token stays.
+/// Incomplete bodies and headers of anonymous clients, on more connections than the limit. New connections are
+/// admitted, and connections that showed a token stay open.
 #[test]
-fn half_sent_requests_silence_nobody() {
+fn incomplete_requests_do_not_block_others() {
     let (_place, token, address) = place();
     let keep =
         format!("GET /v1/me HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\r\n");
@@ -289,7 +292,7 @@ fn half_sent_requests_silence_nobody() {
         assert_eq!(get(address, "/v1/me", &token).0, 200, "{start:?}");
         known.write_all(keep.as_bytes()).unwrap();
         let mut text = [0; 2048];
-        // The rest of the answer before, and this one.
+        // The rest of the previous answer, and this answer.
         wait_for(|| {
             let read = known.read(&mut text).unwrap();
             assert!(read > 0, "{start:?}");
@@ -299,7 +302,7 @@ fn half_sent_requests_silence_nobody() {
     }
 }
 
-/// A token has so many connections, and others have theirs.
+/// A token has a limited number of connections. Other tokens keep theirs.
 #[test]
 fn one_token_does_not_take_all_connections() {
     let (place, token, address) = place();
@@ -307,7 +310,7 @@ fn one_token_does_not_take_all_connections() {
     let half = head(address, &token, "Content-Length: 1000\r\n");
     let mut held: Vec<TcpStream> = (0..200).map(|_| connect(address)).collect();
     for stream in &mut held {
-        // Strangers beyond their number are sent away before they show a token.
+        // Further anonymous clients are disconnected before they show a token.
         let _ = stream.write_all(half.as_bytes());
     }
     for _ in 0..20 {
@@ -316,9 +319,9 @@ fn one_token_does_not_take_all_connections() {
     }
 }
 
-/// A body has half a minute, from whomever; one that comes byte by byte has no more.
+/// A body must arrive within half a minute, even if it comes byte by byte.
 #[test]
-fn bodies_that_do_not_come_are_not_waited_for() {
+fn missing_bodies_time_out() {
     let (place, token, address) = place();
     let mut never = connect(address);
     never.write_all(head(address, &token, "Content-Length: 1000\r\n").as_bytes()).unwrap();
@@ -336,9 +339,9 @@ fn bodies_that_do_not_come_are_not_waited_for() {
     assert!(place.debits("team").is_empty());
 }
 
-/// Clients that ask for much and read nothing.
+/// Clients that request much and read nothing.
 #[test]
-fn answers_that_nobody_reads_hold_up_nobody() {
+fn unread_answers_do_not_block_others() {
     let place = Place::new(&people(50), (0.0, 30.0), "1000", &[("team", "900")]);
     let token = place.token(Role::Analyst, "ann", &["team"]);
     let auditor = place.token(Role::Auditor, "otto", &[]);
@@ -364,9 +367,9 @@ fn answers_that_nobody_reads_hold_up_nobody() {
     drop(deaf);
 }
 
-/// Whoever goes away in the middle of a question has paid for it, once, and finds its answer later.
+/// A client that disconnects during a question has paid for it, once, and finds the answer later.
 #[test]
-fn a_client_that_goes_away_finds_its_answer_later() {
+fn a_disconnected_client_finds_its_answer_later() {
     let place = Place::new(&people(50), (0.3, 30.0), "10", &[("team", "5")]);
     let token = place.token(Role::Analyst, "ann", &["team"]);
     let address = place.serve();

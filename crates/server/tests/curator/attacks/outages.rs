@@ -1,4 +1,4 @@
-//! Parts of the service that are gone, full, late or out of time.
+//! Parts of the service that are unreachable, full, slow or at a wrong time.
 
 use crate::service::*;
 use counterpoint_curator::Role;
@@ -15,21 +15,21 @@ fn older(age: u32) -> String {
     format!("SELECT COUNT(*) FROM visits WHERE age > {age}")
 }
 
-/// What is ready, as the service says.
+/// The readiness that the service reports.
 fn ready(address: std::net::SocketAddr) -> (u16, [bool; 3]) {
     let answer = get(address, "/v1/ready", "");
     let parts = read(&answer);
     (answer.0, ["ledger", "state", "engines"].map(|part| parts[part].as_bool().unwrap()))
 }
 
-/// What an operator does when the ledger's files are sound again (docs/ledger.md).
+/// The operator's steps after the ledger's files have been repaired (docs/ledger.md).
 fn go_on(place: &Place) {
     let _ = std::fs::remove_file(place.path("ledger.db-stopped"));
 }
 
-/// An engine that is gone costs nothing, and answers that are stored are told; a session waits for it.
+/// An unreachable engine costs nothing. Stored answers are still returned, and a session waits for the engine.
 #[test]
-fn an_engine_that_is_gone_costs_nothing() {
+fn an_unreachable_engine_costs_nothing() {
     let place = Place::new(&people(50), (0.0, 30.0), "10", &[("team", "5")]);
     let token = place.token(Role::Analyst, "ann", &["team"]);
     let address = place.serve();
@@ -64,9 +64,10 @@ fn an_engine_that_is_gone_costs_nothing() {
     assert!(place.verified());
 }
 
-/// A ledger that is gone is a fault of the moment, for everybody and every path; what was asked then is asked again, and charged once.
+/// An unreachable ledger is a temporary fault for all callers and paths. A question that failed is asked again and
+/// charged once.
 #[test]
-fn a_ledger_that_is_gone_is_a_fault_of_the_moment() {
+fn an_unreachable_ledger_is_a_temporary_fault() {
     let place = Place::new(&people(50), (0.0, 30.0), "10", &[("team", "5")]);
     let tokens = ["ann", "ben"].map(|name| place.token(Role::Analyst, name, &["team"]));
     let owner = place.token(Role::Owner, "olga", &[]);
@@ -103,7 +104,7 @@ fn a_ledger_that_is_gone_is_a_fault_of_the_moment() {
         let metrics = get(address, "/v1/metrics", &owner);
         assert!(metrics.1.contains("counterpoint_ledger_up 0\n"), "{}", metrics.1);
     }
-    // Every failure is in the log, by its request and by its cause.
+    // Every failure is in the log, with its request and its cause.
     wait_for(|| place.logged("/v1/questions").len() == 13);
     let failed = place.logged("/v1/questions");
     assert_eq!(failed.iter().filter(|line| line["status"] == 503).count(), 12);
@@ -123,9 +124,10 @@ fn a_ledger_that_is_gone_is_a_fault_of_the_moment() {
     assert!(place.verified());
 }
 
-/// PostgreSQL goes, with the ledger, the table or both: what failed costs nothing, and nothing is charged twice.
+/// PostgreSQL stops, and with it the ledger, the table or both. Failed questions cost nothing, and nothing is charged
+/// twice.
 #[test]
-fn servers_that_go_cost_nothing() {
+fn unreachable_servers_cost_nothing() {
     on_own_server("attacks::outages::stopped_servers");
 }
 
@@ -174,12 +176,12 @@ fn stopped_servers() {
     }
 }
 
-/// A disk that is full: whatever cannot be written is a fault of the moment, and when there is room again nothing is charged twice.
+/// A full disk is a temporary fault. When there is space again, nothing is charged twice.
 #[test]
-fn a_full_disk_is_a_fault_of_the_moment() {
+fn a_full_disk_is_a_temporary_fault() {
     let place = Place::new(&people(50), (0.0, 30.0), "100", &[("team", "50")]);
     let token = place.token(Role::Analyst, "ann", &["team"]);
-    // No file grows beyond this, in blocks of 512 bytes.
+    // The largest size of a file, in blocks of 512 bytes.
     let blocks = std::fs::metadata(place.path("ledger.db")).unwrap().len() / 512 + 160;
     let exe = std::env::current_exe().unwrap();
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\" 2>/dev/null");
@@ -187,7 +189,7 @@ fn a_full_disk_is_a_fault_of_the_moment() {
     let mut answers = Vec::new();
     while answers.len() < 400 && answers.last() != Some(&503) {
         let answer = ask(address, &token, "team", &older(answers.len() as u32), 0.125);
-        // A commit that fails is one that was charged.
+        // If the commit fails, the question was charged.
         assert!(matches!(answer.0, 200 | 502 | 503), "{answer:?}");
         answers.push(answer.0);
     }
@@ -204,9 +206,10 @@ fn a_full_disk_is_a_fault_of_the_moment() {
     assert!(place.verified());
 }
 
-/// A token that is revoked while its question runs: the question, which is paid for, is answered, and nothing after it.
+/// A token is revoked while its question runs. The question is paid for, so it is answered. No further question is
+/// answered.
 #[test]
-fn a_token_that_is_revoked_in_the_middle_asks_nothing_more() {
+fn a_token_revoked_during_a_question_asks_nothing_more() {
     let place = Place::new(&people(50), (1.0, 30.0), "10", &[("team", "5")]);
     let token = place.token(Role::Analyst, "ann", &["team"]);
     let address = place.serve();
@@ -222,7 +225,7 @@ fn a_token_that_is_revoked_in_the_middle_asks_nothing_more() {
     assert_eq!(place.debits("team").len(), 1);
 }
 
-/// Moves the system's clock, for one program.
+/// Changes the system clock for one program.
 const CLOCK: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -255,7 +258,7 @@ fn clock(folder: &Path) -> Option<std::path::PathBuf> {
     built.is_ok_and(|status| status.success()).then_some(library)
 }
 
-/// A clock that jumps by years, forth and back, changes neither answers nor tokens, nor when answers leave, nor the books.
+/// A clock that jumps by years, forward and back, changes neither answers, tokens, the times of answers nor the ledger.
 #[test]
 fn a_clock_that_jumps_changes_nothing() {
     let place = Place::new(&people(50), (0.2, 30.0), "10", &[("team", "5")]);

@@ -1,4 +1,4 @@
-//! From opening to end: asked in turns, by others, after a close, a restart and a failure.
+//! The life of a session: questions in turn and by several processes, a close, a restart and a failure.
 
 use super::{ALL, Analyst, IN_THE_NORTH, NORTH, ROWS, gate, guesses, named, place, sequence};
 use crate::service::*;
@@ -17,11 +17,11 @@ fn assert_over(answer: &Answer) {
     assert_problem(answer, 409, "session-over");
 }
 
-/// Two analysts with three sessions each, of the same names, asked in turns by two processes. Each is answered from its
-/// own state; at the end the budget is spent to the unit.
+/// Two analysts have three sessions each, with the same names, and ask them in turn at two processes. Each session
+/// answers from its own state. At the end, the budget is spent exactly.
 #[test]
 fn sessions_of_two_analysts_are_interleaved_and_spend_the_budget_to_the_unit() {
-    // Three epsilons for a gate, four for guesses, one and a half for the sequence; of each two.
+    // For each analyst: 3 epsilon for a sparse vector, 4 for guess and check, and 1.5 for the sequence.
     let place = place("1640");
     let (address, other) = (place.serve(), place.serve());
     let [ann, ben] = ["ann", "ben"].map(|name| Analyst::new(&place, address, name));
@@ -37,10 +37,10 @@ fn sessions_of_two_analysts_are_interleaved_and_spend_the_budget_to_the_unit() {
     for round in 0..3 {
         let name = format!("q{round}");
         let (here, there) = if round % 2 == 0 { (address, other) } else { (other, address) };
-        // The same name and question in sessions of one key: above for one, below for the other.
+        // The same name and question in two sessions of one key: above for one, below for the other.
         assert_eq!(ann.at(here).hears("gate", &named(&name, IN_THE_NORTH)), json!({"above": null}));
         assert_eq!(ben.at(there).hears("gate", &named(&name, IN_THE_NORTH)), "below");
-        // Ann guesses right, then wrong twice; Ben the other way round.
+        // Ann's first guess is right, and the next two are wrong. Ben's guesses are the other way round.
         let guess = |right: bool| {
             let guess = if right { ROWS } else { ROWS + 100.0 };
             json!({"name": name, "sql": ALL, "guess": guess})
@@ -48,25 +48,25 @@ fn sessions_of_two_analysts_are_interleaved_and_spend_the_budget_to_the_unit() {
         for (analyst, right) in [(&ann, round == 0), (&ben, round == 2)] {
             let answer = analyst.at(there).asks("guess", &guess(right));
             match (right, analyst.token == ben.token) {
-                // Two corrections were all.
+                // The session has only two corrections.
                 (true, true) => assert_over(&answer),
                 (true, false) => assert_eq!(read(&answer)["reply"], "pass"),
                 _ => assert_near(&read(&answer)["reply"], "wrong", ROWS),
             }
         }
     }
-    // A sequence in whatever order, for what was declared and no more.
+    // The steps of a sequence may be asked in any order, at the declared costs only.
     let mean = json!({"name": "mean", "sql": "SELECT AVG(age) FROM visits", "epsilon": 80});
     let count = json!({"name": "count", "sql": IN_THE_NORTH, "epsilon": 40});
     let mut more = count.clone();
     more["name"] = json!("more");
-    // Ages from 20 to 69, of people and of every fifth: 44.5 on average, and 42.5 for those with two.
+    // Ages are from 20 to 69. The mean is 44.5 over all people, and 42.5 over every fifth person, who has two rows.
     assert_near(&ann.hears("list", &mean), "number", (300.0 * 44.5 + 60.0 * 42.5) / 360.0);
     assert_near(&ben.hears("list", &count), "number", NORTH);
     assert_problem(&ben.at(other).asks("list", &more), 422, "not-declared");
     assert_near(&ann.at(other).hears("list", &count), "number", NORTH);
     assert_over(&ann.asks("list", &more));
-    // What was answered stays, over or not.
+    // Earlier answers stay available, even if the session is over.
     let again = read(&ann.asks("gate", &named("q1", IN_THE_NORTH)));
     assert_eq!(
         (&again["reply"], &again["repeated"], &again["over"]),
@@ -82,7 +82,7 @@ fn sessions_of_two_analysts_are_interleaved_and_spend_the_budget_to_the_unit() {
         ben.sessions(),
         [told("gate", 3, false), told("guess", 2, true), told("list", 1, false)]
     );
-    // Nothing came back, and nothing is left for the cheapest session, nor for the cheapest question.
+    // Nothing was refunded, and the budget does not suffice for the cheapest session or question.
     assert_eq!(place.spent("team"), total);
     let cheapest = 2.0_f64.powi(-20);
     assert_problem(&ann.tries("more", &gate(cheapest, 1, 0.0)), 402, "over-budget");
@@ -91,9 +91,9 @@ fn sessions_of_two_analysts_are_interleaved_and_spend_the_budget_to_the_unit() {
     assert!(place.verified());
 }
 
-/// A session is its analyst's own: to everybody else it is as if it were not there.
+/// A session belongs to its analyst. For other analysts it does not exist.
 #[test]
-fn another_analysts_session_is_not_there() {
+fn an_analyst_cannot_see_the_session_of_another() {
     let place = place("100");
     let address = place.serve();
     let [ann, ben] = ["ann", "ben"].map(|name| Analyst::new(&place, address, name));
@@ -110,7 +110,7 @@ fn another_analysts_session_is_not_there() {
         };
         assert_eq!(all("own"), all("none"));
     }
-    // The name that the ledger has for it is no key.
+    // The ledger's name of the session is not a key.
     for answer in [
         ben.asks("s-ann%2Fown", &named("q", ALL)),
         ben.sees("s-ann%2Fown"),
@@ -126,14 +126,14 @@ fn another_analysts_session_is_not_there() {
         }
     }
     assert_eq!((ben.sessions(), place.head()), (Vec::new(), head));
-    // It goes on, and another of the same key is another.
+    // The session continues. A session with the same key of another analyst is another session.
     ben.opens("own", &gate(1.0, 1, -1e6));
     assert_eq!(ben.hears("own", &named("q", ALL)), json!({"above": null}));
     assert_eq!(ann.hears("own", &named("r", ALL)), "below");
     assert_eq!(place.spent("team"), "6");
 }
 
-/// Closed, it answers what it answered, and nothing else; and it is not opened again.
+/// A closed session repeats its earlier answers and gives no others. It cannot be opened again.
 #[test]
 fn a_closed_session_is_over_and_not_refunded() {
     let place = place("9");
@@ -162,17 +162,18 @@ fn a_closed_session_is_over_and_not_refunded() {
     assert!(place.verified());
 }
 
-/// A noisy threshold of Ann's, as it is stored.
+/// The noisy threshold of Ann's session, as it is stored.
 fn threshold(place: &Place, key: &str) -> String {
     let session = place.ledger().session("team", &format!("s-ann/{key}")).unwrap().unwrap();
     let state: Value = serde_json::from_slice(session.state.unwrap().bytes()).unwrap();
     state["state"]["left"]["gate"]["threshold"].as_str().unwrap().to_owned()
 }
 
-/// Other processes go on from what was drawn: thresholds so noisy that a second one is like the first with a probability
-/// of an eighth of epsilon are the same, and so is every answer. A key is one session: opened again it costs nothing, declared otherwise it is refused.
+/// Other processes continue with the drawn noise. The noisy threshold is the same, although a new draw would equal it
+/// only with a probability of about epsilon/8, and so is every answer. A key belongs to one session: opening it again
+/// costs nothing, and declaring another session under it is refused.
 #[test]
-fn a_restart_draws_nothing_again_and_charges_nothing_again() {
+fn a_restart_neither_draws_nor_charges_again() {
     let place = place("1");
     let mut ann = Analyst::new(&place, place.serve(), "ann");
     let (noisy, checks, list) =
@@ -208,7 +209,7 @@ fn a_restart_draws_nothing_again_and_charges_nothing_again() {
     }
     let told = |key: &str, answered| (key.to_owned(), answered, false);
     assert_eq!(ann.sessions(), [told("gate", 4), told("guess", 4), told("list", 1)]);
-    // Another declaration, of whatever price; and another question under a name.
+    // Another declaration under the same key, of any price, and another question under the same name.
     let head = place.head();
     for other in [gate(0.00001, 1_000, NORTH + 1.0), gate(0.000001, 1_000, NORTH), list.clone()] {
         assert_problem(&ann.tries("gate", &other), 409, "key-in-use");
@@ -220,7 +221,7 @@ fn a_restart_draws_nothing_again_and_charges_nothing_again() {
     assert!(place.verified());
 }
 
-/// While the engine fails a session is charged and draws nothing; afterwards it goes on from where it was.
+/// If the engine fails, the session stays charged and draws nothing. Afterwards it continues from the same state.
 #[test]
 fn a_session_whose_engine_fails_stays_charged_and_goes_on() {
     let place = place("4");
@@ -230,7 +231,7 @@ fn a_session_whose_engine_fails_stays_charged_and_goes_on() {
     };
     ann.opens("gate", &gate(0.5, 2, NORTH));
     table("ALTER TABLE visits RENAME TO gone");
-    // No data are looked at when a session is opened.
+    // Opening a session reads no data.
     ann.opens("list", &sequence(1.0));
     let questions = [
         ("gate", named("q", IN_THE_NORTH)),
@@ -245,7 +246,7 @@ fn a_session_whose_engine_fails_stays_charged_and_goes_on() {
     assert!(failed.iter().all(|answer| *answer == failed[0]), "{failed:?}");
     assert_eq!((place.head(), place.spent("team")), (head, spent.clone()));
     assert_eq!(threshold(&place, "gate"), drawn);
-    // Neither opened anew nor closed does it give anything back.
+    // Neither opening the session again nor closing it refunds anything.
     assert_eq!(read(&ann.tries("list", &sequence(1.0)))["cost"]["amount"], 0.0);
     table("ALTER TABLE gone RENAME TO visits");
     for (key, body) in &questions {

@@ -1,5 +1,5 @@
-//! Sessions over HTTP: interleaved, ended, begun again by another process, failed, and misused. All of a session is paid
-//! for when it is opened; whatever becomes of it, nothing more is, and nothing comes back.
+//! Sessions over HTTP: interleaved, ended, continued by another process, failed and misused. The whole session is paid
+//! for when it is opened. Nothing more is charged later, and nothing is refunded.
 
 mod life;
 mod odd;
@@ -10,11 +10,11 @@ use counterpoint_curator::Role;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 
-/// So many people have a row, and every fifth has two.
+/// The number of people with a row. Every fifth of them has two rows.
 const PEOPLE: i64 = 300;
 const ROWS: f64 = 360.0;
 
-/// Those of every third person, and of every fifteenth another.
+/// The rows in the north: those of every third person, and the second rows of every fifteenth.
 const NORTH: f64 = 120.0;
 
 const ALL: &str = "SELECT COUNT(*) FROM visits";
@@ -25,7 +25,7 @@ fn place(budget: &str) -> Place {
     Place::new(&people(PEOPLE), (0.0, 30.0), "100000", &[("team", budget)])
 }
 
-/// Somebody who asks a service.
+/// An analyst of a service.
 #[derive(Clone)]
 struct Analyst {
     address: SocketAddr,
@@ -37,7 +37,7 @@ impl Analyst {
         Self { address, token: place.token(Role::Analyst, name, &["team"]) }
     }
 
-    /// The same at another process.
+    /// The same analyst at another process.
     fn at(&self, address: SocketAddr) -> Self {
         Self { address, ..self.clone() }
     }
@@ -54,7 +54,7 @@ impl Analyst {
         self.post("/v1/sessions", &body)
     }
 
-    /// Opens a session; what it cost.
+    /// Opens a session and returns its cost.
     #[track_caller]
     fn opens(&self, key: &str, declared: &Value) -> f64 {
         let opened = self.tries(key, declared);
@@ -66,7 +66,7 @@ impl Analyst {
         self.post(&format!("/v1/sessions/team/{key}/questions"), body)
     }
 
-    /// What a session replies.
+    /// Asks a session and returns its reply.
     #[track_caller]
     fn hears(&self, key: &str, body: &Value) -> Value {
         let answer = self.asks(key, body);
@@ -82,7 +82,7 @@ impl Analyst {
         request(self.address, &format!("DELETE /v1/sessions/team/{key}"), &self.token, None)
     }
 
-    /// The analyst's sessions: their keys, how many answers each has given, and whether it is over.
+    /// The analyst's sessions: their keys, the numbers of their answers, and true for those that are over.
     fn sessions(&self) -> Vec<(String, u64, bool)> {
         let told = read(&get(self.address, "/v1/sessions", &self.token));
         let one = |one: &Value| {
@@ -101,7 +101,7 @@ fn guesses(epsilon: f64, corrections: u64) -> Value {
     json!({"guess_and_check": {"epsilon": epsilon, "corrections": corrections, "tolerance": 20}})
 }
 
-/// A count at a half of an epsilon, and a mean at all of it.
+/// A sequence of a count at epsilon/2 and a mean at epsilon.
 fn sequence(epsilon: f64) -> Value {
     let mean = json!({"of": {"mean": {"column": "age"}}, "epsilon": epsilon});
     json!({"sequence": [{"of": "count", "epsilon": epsilon / 2.0}, mean]})

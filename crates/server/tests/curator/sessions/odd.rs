@@ -1,10 +1,11 @@
-//! What is no session, and what is no question to one.
+//! Requests that are not legal sessions, or not legal questions to a session.
 
 use super::{ALL, Analyst, gate, guesses, named, place, sequence};
 use crate::service::*;
 use serde_json::{Value, json};
 
-/// Bodies of the wrong shape, numbers that are none, and declarations of nothing: refused without an entry in the ledger.
+/// Bodies of the wrong shape, values that are not numbers, and empty declarations are refused without an entry in the
+/// ledger.
 #[test]
 fn odd_sessions_are_refused_and_cost_nothing() {
     let place = place("1000");
@@ -76,9 +77,9 @@ fn odd_sessions_are_refused_and_cost_nothing() {
         step("epsilon", json!(1e300)),
         step("rho", json!(-1)),
         step("unknown", json!(1)),
-        // Gaussian noise has a delta, of which the account has none.
+        // Gaussian noise needs a delta, and the account has none.
         step("rho", json!(0.1)),
-        // More than are charged under one key.
+        // More steps than one key may charge.
         steps(json!(vec![json!({"of": "count", "epsilon": 0.001}); 1_001])),
     ] {
         let mut body = declared;
@@ -106,7 +107,7 @@ fn odd_sessions_are_refused_and_cost_nothing() {
         refused("/v1/sessions", &body);
     }
     assert_eq!((ann.sessions(), place.spent("team")), (Vec::new(), "0".to_owned()));
-    // Numbers that JSON has and no machine.
+    // Numbers that are legal in JSON but do not fit into a double.
     let huge = r#"{"account":"team","key":"s","table":"visits","sparse_vector":{"epsilon":1e999,"answers":1,"threshold":0}}"#;
     let text = format!(
         "POST /v1/sessions HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAuthorization: Bearer {}\r\n\
@@ -119,7 +120,7 @@ fn odd_sessions_are_refused_and_cost_nothing() {
     assert_eq!(place.head(), head);
 }
 
-/// The same of questions to sessions that are open: none of them is an answer of the session's.
+/// Odd questions to open sessions. The session answers none of them.
 #[test]
 fn odd_questions_to_a_session_are_refused_and_leave_it_as_it_was() {
     let place = place("1000");
@@ -170,7 +171,8 @@ fn odd_questions_to_a_session_are_refused_and_leave_it_as_it_was() {
         assert_problem(&answer, answer.0, if answer.0 == 400 { "unreadable" } else { "illegal" });
         assert_eq!(place.head(), head, "{body}");
     }
-    // What was not declared: a sum that a person moves further than a count, and another price, by one in a hundred.
+    // Questions that were not declared: a sum that one person changes more than a count, and a cost that differs by one
+    // per cent.
     for (key, body) in [
         ("gate", named("q", "SELECT SUM(age) FROM visits")),
         (
@@ -183,7 +185,7 @@ fn odd_questions_to_a_session_are_refused_and_leave_it_as_it_was() {
         assert_problem(&ann.asks(key, &body), 422, "not-declared");
     }
     assert_eq!((place.head(), ann.sessions()), (head, standing));
-    // The names are still free, and the sessions as good as new.
+    // The names are still free, and the sessions are unchanged.
     ann.hears("gate", &named("q", ALL));
     ann.hears("guess", &json!({"name": "q", "sql": ALL, "guess": 1}));
     ann.hears("list", &json!({"name": "q", "sql": ALL, "epsilon": 0.5}));

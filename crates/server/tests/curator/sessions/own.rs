@@ -1,10 +1,10 @@
-//! Mechanisms that the owner registered: programs that are told a state and a question. Who gains: whoever has one answer
-//! twice from one state, or try until it does not fail, or sees from an error or the time what it read.
+//! Mechanisms that the owner registered: programs that receive a state and a question. An attacker would gain by two
+//! answers from one state, by retries until the program does not fail, or by errors and times that depend on the data.
 
 use super::*;
 use std::time::{Duration, Instant};
 
-/// Replies the number of the state, and what it was asked; on words of its own it fails in various ways.
+/// Replies with the number of its state and the question. Some questions make it fail in various ways.
 const PROGRAM: &str = r#"
 import json, sys, time
 told = json.load(sys.stdin)
@@ -64,7 +64,7 @@ fn a_registered_mechanism_is_charged_as_declared_and_goes_on_at_any_process() {
     assert_problem(&ann.asks("s", &asked("a", "other")), 409, "key-in-use");
     assert_eq!(ann.hears("s", &asked("c", "last")), json!([3, "last"]));
     assert_problem(&ann.asks("s", &asked("d", "more")), 409, "session-over");
-    // The owner reads whose word the guarantee is; nobody reads the state.
+    // The owner sees that the guarantee is a claim. Nobody sees the state.
     let owner = place.token(Role::Owner, "olga", &[]);
     let history = get(one, "/v1/history", &owner).1;
     assert!(
@@ -86,7 +86,7 @@ fn a_program_that_fails_ends_its_session_and_says_nothing() {
     }
 }
 
-/// Nothing before it is asked under the short limit: a busy machine may need as long to start a program at all.
+/// Earlier questions have no short limit, because a busy machine may need this long to start a program.
 #[test]
 fn a_program_that_exceeds_its_limit_ends_its_session() {
     let place = with_program((0.0, 2.0), "100");
@@ -95,7 +95,7 @@ fn a_program_that_exceeds_its_limit_ends_its_session() {
     assert_fails_for_good(&ann, "sleep");
 }
 
-/// Nobody tries again until it does not fail.
+/// Checks that retries do not succeed after a failure.
 fn assert_fails_for_good(ann: &Analyst, question: &str) {
     let failed = ann.asks(question, &asked("b", question));
     assert!(failed.0 >= 400 && !failed.1.contains("42"), "{failed:?}");
@@ -103,10 +103,10 @@ fn assert_fails_for_good(ann: &Analyst, question: &str) {
     assert_problem(&ann.asks(question, &asked("c", "first")), 409, "session-over");
 }
 
-/// A program that cannot be started saw nothing: the session is as it was. One that is registered for another table now is
-/// not asked for what was paid for the first.
+/// A program that could not be started has seen nothing, so the session is unchanged. If the mechanism is now
+/// registered for another table, it is not asked for a session that was paid for the first table.
 #[test]
-fn what_an_owner_changes_ends_no_session_and_moves_none() {
+fn changes_by_the_owner_neither_end_nor_move_sessions() {
     let place = with_program((0.0, 30.0), "100");
     let ann = Analyst::new(&place, place.serve(), "ann");
     ann.opens("s", &own());
@@ -117,7 +117,7 @@ fn what_an_owner_changes_ends_no_session_and_moves_none() {
         ann.at(place.serve()).asks("s", &asked("b", "second"))
     };
     assert_problem(&changed("\"python3\"", "\"no-such-program\""), 503, "unavailable");
-    // Another table, of another data set.
+    // Another table, which belongs to another data set.
     let (before, table) = config.split_once("[[table]]").unwrap();
     let other = table.replacen("visits", "others", 1);
     let relation = place.config().tables[0].public.relation();
@@ -146,7 +146,7 @@ fn answers_of_a_program_leave_in_slots() {
 }
 
 #[test]
-fn what_is_not_registered_or_declared_is_refused() {
+fn unregistered_and_undeclared_mechanisms_are_refused() {
     let place = with_program((0.0, 30.0), "0.7");
     let ann = Analyst::new(&place, place.serve(), "ann");
     assert_problem(&ann.tries("s", &json!({"own": "other"})), 404, "not-found");
@@ -160,10 +160,10 @@ fn what_is_not_registered_or_declared_is_refused() {
     assert_problem(&ann.asks("s", &mixed), 422, "illegal");
     let ben = Analyst { token: place.token(Role::Analyst, "ben", &["team"]), ..ann.clone() };
     assert_problem(&ben.asks("s", &asked("a", "first")), 404, "not-found");
-    // A gate of ours is no program's.
+    // A built-in sparse vector is not a registered program.
     ann.opens("g", &gate(0.05, 1, 0.0));
     assert_problem(&ann.asks("g", &asked("a", "first")), 422, "illegal");
-    // Another guarantee is another mechanism: what was charged for this one is not run.
+    // Another guarantee makes another mechanism. The session that was charged for the old guarantee does not run it.
     std::fs::write(place.path("own.toml"), GUARANTEE.replace("0.5", "0.6")).unwrap();
     assert_problem(&ann.at(place.serve()).asks("s", &asked("a", "first")), 422, "illegal");
 }

@@ -102,7 +102,7 @@ impl ServerConnection {
             return Err(DatabaseError::Unusable(problem.to_owned()));
         }
         let found =
-            if self.replicas.need_check() { self.text(REPLICA_QUERY)? } else { String::new() };
+            if self.replicas.needs_check() { self.text(REPLICA_QUERY)? } else { String::new() };
         match self.replicas.problem(&found) {
             Some(problem) => Err(DatabaseError::Unusable(problem.to_owned())),
             None => Ok(()),
@@ -183,7 +183,7 @@ impl ServerConnection {
 
     /// The URL's setting for replicas, if replicas must be checked.
     fn found(&self) -> Option<Replicas> {
-        self.replicas.need_check().then_some(self.replicas)
+        self.replicas.needs_check().then_some(self.replicas)
     }
 
     pub(super) fn query(

@@ -129,8 +129,8 @@ impl Database for Postgres {
         let standby = self.query("SELECT CAST(pg_is_in_recovery() AS text)", &[]);
         self.rollback();
         if standby? == [[Cell::Text("true".to_owned())]] {
-            let problem = "the server is a standby, and whether what it shows is durable is known to its primary \
-                           alone; legal: its primary";
+            let problem = "the server is a standby, and only its primary knows whether the rows are durable; \
+                           legal: its primary";
             return Err(DatabaseError::Unusable(problem.to_owned()));
         }
         self.begin(Access::Write)?;

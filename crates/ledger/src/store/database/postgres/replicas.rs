@@ -7,7 +7,7 @@ use super::DatabaseError;
 pub(super) enum Replicas {
     /// No setting: there are no replicas, or commits wait for them.
     #[default]
-    Unsaid,
+    Unspecified,
     /// Commits always wait for a replica.
     Synchronous,
     /// Commits need not wait: the operator knows that a promoted replica may lack debits.
@@ -44,19 +44,19 @@ impl Replicas {
     }
 
     /// True if the state of replicas must be checked.
-    pub(super) fn need_check(self) -> bool {
+    pub(super) fn needs_check(self) -> bool {
         self != Self::Asynchronous
     }
 
     /// The reason why the result of [`REPLICA_QUERY`] is not safe under this setting; `None` if it is.
     pub(super) fn problem(self, found: &str) -> Option<&'static str> {
         match (self, found) {
-            (Self::Asynchronous, _) | (_, SYNCHRONOUS) | (Self::Unsaid, "none") => None,
+            (Self::Asynchronous, _) | (_, SYNCHRONOUS) | (Self::Unspecified, "none") => None,
             (Self::Synchronous, _) => Some(
                 "synchronous_standby_names is empty (or max_wal_senders is 0), and the URL says replicas=synchronous; \
                  legal: the names of the replicas that may take over",
             ),
-            (Self::Unsaid, _) => Some(
+            (Self::Unspecified, _) => Some(
                 "there are replicas, and synchronous_standby_names is empty: one that takes over may lack debits that \
                  were acknowledged; legal: the names of the replicas that may take over, or replicas=asynchronous in \
                  the URL if none ever does",
@@ -74,7 +74,7 @@ mod tests {
         let fine = |said: Replicas| {
             ["synchronous", "none", "asynchronous", ""].map(|found| said.problem(found).is_none())
         };
-        assert_eq!(fine(Replicas::Unsaid), [true, true, false, false]);
+        assert_eq!(fine(Replicas::Unspecified), [true, true, false, false]);
         assert_eq!(fine(Replicas::Synchronous), [true, false, false, false]);
         assert_eq!(fine(Replicas::Asynchronous), [true; 4]);
         assert_eq!(Replicas::read("synchronous"), Ok(Replicas::Synchronous));

@@ -216,7 +216,8 @@ fn is_local(config: &Config) -> bool {
 /// Decodes a path from its spelling in a URL.
 fn decoded(value: &str) -> Result<String, DatabaseError> {
     let path = percent_encoding::percent_decode_str(value).decode_utf8();
-    let bad = |_| DatabaseError::Unusable("sslrootcert is no text; legal: a path".to_owned());
+    let bad =
+        |_| DatabaseError::Unusable("sslrootcert is not valid UTF-8; legal: a path".to_owned());
     path.map(std::borrow::Cow::into_owned).map_err(bad)
 }
 

@@ -70,7 +70,7 @@ impl Sqlite {
         if create {
             flags |= OpenFlags::SQLITE_OPEN_CREATE;
         }
-        not_in_use_elsewhere(&place)?;
+        check_not_in_use_elsewhere(&place)?;
         if create && !place.path.exists() {
             match make_private(&place.path) {
                 // Another process created the file in the meantime.
@@ -104,7 +104,8 @@ impl Sqlite {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = if immutable && !place.has_log() {
             // SQLite then needs no other files, and need not look for changes.
-            let path = place.path.to_str().ok_or_else(|| unusable("its path is no text"))?;
+            let path =
+                place.path.to_str().ok_or_else(|| unusable("its path is not valid UTF-8"))?;
             let url = format!("file:{}?immutable=1", utf8_percent_encode(path, NON_ALPHANUMERIC));
             Connection::open_with_flags(url, flags | OpenFlags::SQLITE_OPEN_URI)
         } else {
@@ -261,7 +262,7 @@ fn prepared<'a>(connection: &'a Connection, sql: &str) -> rusqlite::Result<Cache
 
 /// Checks that no process uses the database under another name. A process that has the database open has the log's
 /// index beside it; without an index here, a process that has it open uses another name and another log.
-fn not_in_use_elsewhere(place: &FileLocation) -> Result<(), DatabaseError> {
+fn check_not_in_use_elsewhere(place: &FileLocation) -> Result<(), DatabaseError> {
     for _ in 0..MAX_LOOKS {
         if !place.path.exists() || place.has_index() || !is_in_use(&place.path)? {
             return Ok(());

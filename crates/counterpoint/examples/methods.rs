@@ -1,7 +1,7 @@
 //! Measures the processor time of each route to an answer, and the width of its bracket: one line for each plan,
-//! question and way. `bench/ways` puts the lines of two programs side by side, or makes a table of them.
+//! question and method. `bench/methods` puts the lines of two programs side by side, or makes a table of them.
 //!
-//!     cargo run --release -p counterpoint --example ways -- laplace|guarantees|all|all/17... [--ways free,contour]
+//!     cargo run --release -p counterpoint --example methods -- laplace|guarantees|all|all/17... [--methods free,contour]
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, dead_code)]
 
 use counterpoint::watch::{Control, Watch};
@@ -23,7 +23,7 @@ enum Question {
     Delta(f64),
 }
 
-/// A way that takes longer is stopped.
+/// A method that takes longer is stopped.
 const LONGEST_MS: f64 = 1000.0;
 /// Below it a delta is nothing, and need not be known any closer.
 const NOTHING: f64 = 1e-12;
@@ -33,12 +33,12 @@ const ALL: u64 = 300;
 fn main() {
     let mut args: Vec<String> = std::env::args().skip(1).collect();
     let only =
-        args.iter().position(|arg| arg == "--ways").map(|at| args.drain(at..).nth(1).unwrap());
+        args.iter().position(|arg| arg == "--methods").map(|at| args.drain(at..).nth(1).unwrap());
     let only: Option<Vec<&str>> = only.as_deref().map(|text| text.split(',').collect());
     let only = only.as_deref();
     let number = |arg: &str| arg.rsplit('/').next().and_then(|number| number.parse().ok());
     println!(
-        "set\tplan\tkind\tasked\tgiven\ttolerance\tway\treported\twidth\tkept\tms\tlower\tupper\treleases"
+        "set\tplan\tkind\tasked\tgiven\ttolerance\tmethod\treported\twidth\tkept\tms\tlower\tupper\treleases"
     );
     for arg in args {
         let (set, one) = (arg.split('/').next().unwrap_or_default(), number(&arg));
@@ -66,8 +66,8 @@ fn examples(set: &str, list: &[Example], one: Option<usize>, only: Option<&[&str
             };
             let (mut found, mut least) = (None, f64::INFINITY);
             for route in std::iter::once(None).chain(Route::ALL.map(Some)) {
-                let way = route.map_or("free", Route::name);
-                if only.is_some_and(|only| !only.contains(&way)) {
+                let method = route.map_or("free", Route::name);
+                if only.is_some_and(|only| !only.contains(&method)) {
                     continue;
                 }
                 let tolerance = Tolerance::new(example.tolerance).unwrap();
@@ -95,7 +95,7 @@ fn examples(set: &str, list: &[Example], one: Option<usize>, only: Option<&[&str
                 );
                 let tolerance = example.tolerance;
                 println!(
-                    "{set}\t{number}\t{kind}\t{asked}\t{given:e}\t{tolerance:e}\t{way}\t{reported}\t{width:.1e}\t{kept}\t{ms:.3}\t{:e}\t{:e}\t{}",
+                    "{set}\t{number}\t{kind}\t{asked}\t{given:e}\t{tolerance:e}\t{method}\t{reported}\t{width:.1e}\t{kept}\t{ms:.3}\t{:e}\t{:e}\t{}",
                     bracket.lower,
                     bracket.upper,
                     brief(&example.releases),
@@ -130,7 +130,7 @@ fn brief(releases: &[Release]) -> String {
     format!("{} of {}", releases.len(), text.join(" ")).chars().take(200).collect()
 }
 
-/// The least of a few runs, in milliseconds of processor time. What takes far longer than another way is stopped, and asked once.
+/// The least of a few runs, in milliseconds of processor time. What takes far longer than another method is stopped, and asked once.
 fn timed<T>(ask: impl Fn(Watch<'_>) -> T, least: f64) -> (T, f64) {
     let longest = LONGEST_MS.min(4.0 * least + 10.0);
     let run = || {
