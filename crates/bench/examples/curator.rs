@@ -143,7 +143,7 @@ fn rates() {
     let url: Url = format!("sqlite:{}", folder.path().join("alone").display()).parse().unwrap();
     let mut alone = Ledger::init(&url).unwrap();
     let relation = ledger.relation("visits").unwrap();
-    alone.dataset("visits", relation, &budget).unwrap();
+    alone.add_dataset("visits", relation, &budget).unwrap();
     alone.open_account("team", "visits", &NewAccount::Filter(budget)).unwrap();
     let pool = Pool::new(&url, &OpenOptions::default(), 16).unwrap();
     let clients: Vec<Mutex<Client>> =

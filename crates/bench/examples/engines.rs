@@ -104,7 +104,7 @@ fn median(mut list: Vec<f64>) -> f64 {
 }
 
 /// Eight questions in one pass beside eight passes.
-fn together(pool: &Pool, held: &OpenTable, (place, runs): (usize, usize)) -> f64 {
+fn together(pool: &Pool, table: &OpenTable, (place, runs): (usize, usize)) -> f64 {
     let far = || Instant::now() + Duration::from_secs(600);
     let payer = Payer { account: "team", analyst: None, alias: None };
     let once = |run: usize| {
@@ -113,12 +113,12 @@ fn together(pool: &Pool, held: &OpenTable, (place, runs): (usize, usize)) -> f64
             let text = format!(
                 "SELECT COUNT(*), AVG(age) FROM visits WHERE age > {than} AND region = 'north'"
             );
-            let question = sql::read(&text, |_| Some(&held.public)).unwrap();
-            PreparedQuestion::new(held, &question, Spend::Epsilon(0.5), None).unwrap()
+            let question = sql::read(&text, |_| Some(&table.public)).unwrap();
+            PreparedQuestion::new(table, &question, Spend::Epsilon(0.5), None).unwrap()
         });
         let ready: Vec<PreparedQuestion> = ready.collect();
         let due: Vec<BatchItem<'_>> =
-            ready.iter().map(|ready| BatchItem { held, ready, payer }).collect();
+            ready.iter().map(|question| BatchItem { table, question, payer }).collect();
         let start = Instant::now();
         if run.is_multiple_of(2) {
             for one in answer_batch(pool, &due, Duration::from_secs(600), &StageTimes::default()) {
@@ -126,7 +126,7 @@ fn together(pool: &Pool, held: &OpenTable, (place, runs): (usize, usize)) -> f64
             }
         } else {
             for ready in &ready {
-                answer_question(pool, held, ready, &payer, far()).unwrap();
+                answer_question(pool, table, ready, &payer, far()).unwrap();
             }
         }
         start.elapsed().as_secs_f64()

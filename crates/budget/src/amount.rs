@@ -8,14 +8,15 @@ use counterpoint_numerics::fractions::Ratio;
 use counterpoint_numerics::{Dd, Wide};
 use dashu_base::{BitTest, DivRem};
 use dashu_int::UBig;
+use dashu_ratio::RBig;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::ops::{Add, Mul};
 use std::str::FromStr;
 
-/// The number of decimal places to which amounts are rounded that are not decimal fractions (the Rényi divergence of a
-/// randomized response, a third): charges are rounded up, derived budgets down. So totals stay short and can be
+/// The number of decimal places that remain of an amount that is not a decimal fraction, such as a third or the Rényi
+/// divergence of a randomized response. Charges are rounded up, derived budgets down. So totals stay short and can be
 /// recomputed from the history to the last digit.
 pub const GRID_PLACES: u32 = 24;
 
@@ -260,7 +261,7 @@ impl From<u64> for Amount {
 
 impl From<&Amount> for Ratio {
     fn from(amount: &Amount) -> Self {
-        Self::from_parts(amount.digits.clone().into(), power(10, amount.places))
+        Self::from_raw(RBig::from_parts(amount.digits.clone().into(), power(10, amount.places)))
     }
 }
 

@@ -70,8 +70,8 @@ pub(super) fn losses(query: &Query, terms: Terms) -> Result<[ReleaseLoss; 2], Fi
     Ok(both)
 }
 
-/// The losses of a query that an account can charge. A sample of a fixed size has a pair, but neither a largest loss
-/// nor a curve.
+/// The losses of a query that an account can charge. Refuses samples of a fixed size: they have a pair, but neither a
+/// largest loss nor a curve.
 pub(super) fn chargeable(query: &Query, terms: Terms) -> Result<[ReleaseLoss; 2], FilterError> {
     let both = losses(query, terms)?;
     if both.iter().any(ReleaseLoss::is_of_fixed_sample) {

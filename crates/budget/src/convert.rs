@@ -1,8 +1,8 @@
 //! Conversion of a promised (epsilon, delta) to a budget, rounded down.
 //!
-//! With t = a - 1, a Rényi divergence of at most B at order a makes the whole (epsilon, delta)-private for `ln delta =
-//! t (B - epsilon) - ln(1+t) - t ln(1 + 1/t)` (Canonne, Kamath and Steinke 2020, Proposition 12), which is solved for
-//! B.
+//! Let the Rényi divergences of all queries at order a add up to at most B, and t = a - 1. Then all queries together
+//! are (epsilon, delta)-private for `ln delta = t (B - epsilon) - ln(1+t) - t ln(1 + 1/t)` (Canonne, Kamath and Steinke
+//! 2020, Proposition 12). This module solves the equation for B.
 
 use crate::amount::{Amount, GRID_PLACES};
 use counterpoint::Plan;

@@ -236,8 +236,8 @@ fn slot_guarantee(slot: &Query) -> Option<(&Amount, &Amount)> {
     }
 }
 
-/// True if epsilon and delta are both at most the slot's, or the region's corner is within the slot's region (KOV
-/// Remark A.1). The slot is rounded down and the query up.
+/// True if the query's epsilon and delta are both at most the slot's, or the query's guarantee implies the slot's
+/// although its epsilon is larger and its delta smaller (KOV Remark A.1). The slot is rounded down and the query up.
 fn guarantee_is_within(slot: &Query, opened: &Query, terms: Terms) -> bool {
     let Some((epsilon, delta)) = slot_guarantee(slot) else { return false };
     let Ok(guarantee) = charge::charge_once(opened, Currency::Sums, terms) else { return false };
@@ -251,8 +251,8 @@ fn guarantee_is_within(slot: &Query, opened: &Query, terms: Terms) -> bool {
     })
 }
 
-/// True if the slot's finite pair dominates the query's. A query on a sample reveals no more than its pair; a slot on a
-/// sample promises less than its pair, so it is not compared.
+/// True if the slot's finite pair dominates the query's. The pairs are those before sampling. A query on a sample
+/// reveals no more than its pair, so it may be compared; a slot on a sample stands for less than its pair, so it may not.
 fn outcomes_are_within(slot: &Query, opened: &Query) -> bool {
     match (slot.description(), opened.description()) {
         (
@@ -263,9 +263,10 @@ fn outcomes_are_within(slot: &Query, opened: &Query) -> bool {
     }
 }
 
-/// True if the slot's pair is at least as far apart as the query's epsilon allows. Randomized response's trade-off
-/// curve is two lines that meet where both errors are 1/(1 + e^e). A symmetric slot's curve is convex; at its point of
-/// equal errors, which total variation determines, it is no higher, so it is below both lines.
+/// True if the total variation of the slot's symmetric pair is at least that of randomized response with the query's
+/// epsilon e. The trade-off curve of randomized response is two lines, which meet where both errors are 1/(1 + e^e).
+/// The slot's total variation determines the point of its own curve where both errors are equal. If that point is not
+/// above the point where the lines meet, the slot's curve, which is convex, is nowhere above the lines.
 fn is_as_far_apart(slot: &Query, opened: &Query, terms: Terms, step_budget: &StepBudget) -> bool {
     let Ok(guarantee) = charge::charge_once(opened, Currency::Sums, terms) else { return false };
     if !guarantee.delta.is_zero() {

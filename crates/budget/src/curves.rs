@@ -71,8 +71,8 @@ fn slot_curve((slot, count): &(Query, u64)) -> Option<CurveSum> {
     }
 }
 
-/// Adds two curves. Slopes add up, up to the smaller omega. So do tables of the same orders, unless one decreases:
-/// between two orders the sum is then no longer bounded by the chord (theory 7.2).
+/// Adds two curves. The slopes of two lines add up, below the smaller omega. Two tables with the same orders are added
+/// order by order, unless a table decreases: between two orders the chord then does not bound the sum (theory 7.2).
 fn plus(sum: CurveSum, next: CurveSum) -> Option<CurveSum> {
     match (sum, next) {
         (CurveSum::Line { rho, omega }, CurveSum::Line { rho: more, omega: other }) => {

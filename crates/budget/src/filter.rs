@@ -64,8 +64,8 @@ impl Filter {
     /// guarantees and for every mechanism with a Rényi curve (Feldman and Zrnic 2021). `leaks` is the share of delta
     /// for the queries' own deltas.
     ///
-    /// With `sum tau <= B` and `sum d <= leaks` the whole is (epsilon, d' + leaks)-private, `d' = exp((a-1)(B-epsilon))
-    /// (1/a) (1-1/a)^(a-1)`.
+    /// If the queries' divergences at order a add up to at most B, and their own deltas to at most `leaks`, all queries
+    /// together are (epsilon, d + leaks)-private with `d = exp((a-1)(B-epsilon)) (1/a) (1-1/a)^(a-1)`.
     ///
     /// # Errors
     /// [`FilterError`] if an amount is not legal, or nothing is left to spend at this order.
@@ -245,8 +245,8 @@ impl Filter {
         charge::charge_once(&promise.query()?, self.currency, alone)
     }
 
-    /// Adds a charge to the totals, if the new totals are within the capacity. They are if the main total and the delta
-    /// are, or if all queries are pure and the sum of their epsilons is within the capacity's sum of pure epsilons.
+    /// Adds a charge to the totals, if the new totals are within the capacity. This means: the main total and the delta
+    /// are at most the capacity's, or all queries are pure and their epsilons add up to at most the capacity's `pure`.
     ///
     /// # Errors
     /// [`CapacityError`] naming the total that would be exceeded.

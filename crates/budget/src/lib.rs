@@ -10,6 +10,9 @@
 //! Amounts are exact decimals ([`Amount`]). A state is a few totals, so admission costs the same after a million
 //! queries. Nothing here depends on the data.
 
+// Input reaches this crate: an index out of range must be an error.
+#![warn(clippy::indexing_slicing)]
+
 mod amount;
 mod charge;
 mod convert;

@@ -1,10 +1,10 @@
 //! Odometers: no budget, but a bound that holds at all times at once.
 //!
-//! A level is a filter for the event that the loss ever exceeds its epsilon. With t = a - 1 and running divergences of
-//! at most B at order a, exp(t (L - sum tau)) is a supermartingale in either direction, so the loss ever exceeds
-//! epsilon with probability at most `exp(t (B - epsilon))`. The levels' probabilities add up to at most delta, so all
-//! levels hold at once. The least epsilon whose level has not been exceeded is a bound at every time, whenever it is
-//! read.
+//! A level has an epsilon, an order a and a capacity B for the queries' divergences tau at this order. Let L be the
+//! loss so far and t = a - 1. Then exp(t (L - sum tau)) is a supermartingale in either direction. So while the
+//! divergences add up to at most B, the loss ever exceeds epsilon with probability at most `exp(t (B - epsilon))`. The
+//! levels' probabilities add up to at most delta, so all levels hold at once. The least epsilon of a level whose
+//! capacity is not exceeded is a bound, at whatever time it is read.
 
 use crate::amount::Amount;
 use crate::charge;

@@ -192,8 +192,8 @@ impl PlanAccount {
     }
 
     /// Uses one opening of a slot for a filter account, whose queries are then chosen one after the other. The slot
-    /// must cover the account's promise. The account is about the slot's part of the data ([`Slot::part`],
-    /// [`super::is_within_part`]).
+    /// must cover the account's promise. The account is then about the slot's part of the data ([`Slot::part`]): check
+    /// each of its queries with [`super::is_within_part`].
     ///
     /// # Errors
     /// [`OpenError`]; the account is then unchanged.

@@ -94,6 +94,7 @@ pub(super) fn dominates(
         corners.sort_by(|a, b| b.hi.total_cmp(&a.hi).then(b.lo.total_cmp(&a.lo)));
         // The slots' epsilons were rounded down, by at most one unit in the last place.
         let rounded = 4.0 * UNIT * corners.first()?.hi.abs();
+        // The first corner is the largest loss, which exact amounts have shown to be within.
         let known = usize::from(top_is_within);
         for &corner in corners.iter().skip(known) {
             if !is_within(above, below, (corner, rounded), step_budget)? {
@@ -181,6 +182,7 @@ fn is_beyond(slots: &QueryCounts, opened: &QueryCounts, terms: Terms) -> bool {
 }
 
 /// The guarantee of all queries together: the sum of the largest losses, and the probability that no query leaks.
+/// `None` if a query has no guarantee, or if more than 64 runs leak: the exact product would have too many digits.
 fn whole_guarantee(list: &QueryCounts, terms: Terms) -> Option<(Amount, Amount)> {
     let (mut sum, mut kept, mut leaks) = (Amount::ZERO, Amount::from(1), 0_u64);
     for (query, count) in list {

@@ -174,8 +174,8 @@ impl Query {
         Release { count: Count::ONE, part: None, ..self.rounded.clone() }
     }
 
-    /// A release in doubles, with count one, that costs at most as much as the query. If the query is a slot, a query
-    /// that this release covers is covered by the slot. `None` if a rounded number is not legal.
+    /// A release in doubles, with count one, that costs at most as much as the query. A slot covers every query that
+    /// its lower release covers. `None` if a rounded number is not legal.
     pub(super) fn lower_release(&self) -> Option<Release> {
         let mechanism = self.description.rounded(Side::Below).ok()?;
         Some(Release { mechanism, ..self.once() })

@@ -2,6 +2,9 @@
 //! address when it listens). An error is one line on standard error with exit status 2. A definite no has exit status
 //! 1.
 
+// Input reaches this crate: an index out of range must be an error.
+#![warn(clippy::indexing_slicing)]
+
 mod args;
 mod audit;
 mod calibrate;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use counterpoint::ask::Options;
+use counterpoint::quantity::format_number;
 use counterpoint::watch::{Control, Watch};
 use counterpoint_curator::{
     ReleaseError, ReleaseJob, ReleaseRows, StudyRelease, rehearse_release, release_ledger,
@@ -189,7 +190,7 @@ impl StudyJob<'_> {
         Ledger::open_with(ledger, &options).map(drop).with_context(|| {
             let json = self.args.out.join(JSON);
             format!(
-                "{} was published, and its charge is not in the ledger: this is another ledger, or an older copy; legal: the ledger that was charged, or another --out",
+                "{} was published before, and its charge is not in this ledger, which is missing, another ledger or an older copy; legal: the ledger that was charged, or another --out",
                 json.display()
             )
         })
@@ -229,10 +230,13 @@ fn summary(folder: &Path, published: &Publication) -> Outcome {
     let numbers: usize = published.statistics.iter().map(|one| one.numbers.len()).sum();
     let (epsilon, delta) = (published.privacy.epsilon, published.privacy.delta);
     let folder = folder.display();
+    let statistics = if count == 1 { "statistic" } else { "statistics" };
+    let numbers = if numbers == 1 { "1 number".to_owned() } else { format!("{numbers} numbers") };
     let head = if published.made_up {
-        format!("{count} statistics from MADE-UP rows, {numbers} numbers; nothing was charged")
+        format!("{count} {statistics} from MADE-UP rows, {numbers}; nothing was charged")
     } else {
-        format!("{count} statistics, {numbers} numbers: epsilon {epsilon:.6} at delta {delta:e}")
+        let delta = format_number(delta);
+        format!("{count} {statistics}, {numbers}: epsilon {epsilon:.6} at delta {delta}")
     };
     let text = format!(
         "{head}\nnumbers   {folder}/release.csv, {folder}/release.json\nreport    {folder}/report.html\nmetadata  \

@@ -1,5 +1,6 @@
 //! The releaser of `serve --data`: releases studies of one data file, as `counterpoint release` does.
 
+use std::error::Error;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -74,7 +75,7 @@ impl Releaser for DataFileReleaser {
         study: &[u8],
         made_up: bool,
         watch: &dyn Fn(f64) -> Control,
-    ) -> Result<ReleaseOutput, String> {
+    ) -> Result<ReleaseOutput, Box<dyn Error + Send + Sync>> {
         self.publish_study(study, made_up, watch).map_err(|error| {
             match error.downcast_ref::<ReleaseError>() {
                 Some(ReleaseError::Changed { .. }) => format!(
@@ -84,6 +85,7 @@ impl Releaser for DataFileReleaser {
                 ),
                 _ => format!("{error:#}"),
             }
+            .into()
         })
     }
 }

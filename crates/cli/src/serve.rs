@@ -67,7 +67,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Outcome> {
                 None => Server::bind(args.listen)?,
             };
             let file = file.clone();
-            let reload = move || self::config(&file).map_err(|error| format!("{error:#}"));
+            let reload = move || self::config(&file).map_err(|error| format!("{error:#}").into());
             run_server(server.with_curator(curator).with_reload(reload), args, &[], "")
         }
         None if args.demo => {

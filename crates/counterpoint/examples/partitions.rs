@@ -117,7 +117,7 @@ impl Instance {
 
 /// A finite number, exactly.
 fn fraction(x: &Big) -> Ratio {
-    Ratio::try_from(x.clone()).unwrap_or(Ratio::ZERO)
+    Ratio::from_raw(dashu_ratio::RBig::try_from(x.clone()).unwrap_or_default())
 }
 
 fn number(x: u64, precision: usize) -> Big {

@@ -180,7 +180,7 @@ pub struct Refutation {
 /// };
 /// let found = audit(&[attack], Delta::new(0.0)?, Confidence::new(0.95)?);
 /// assert!(found.epsilon > 0.93 && found.epsilon < 0.96);
-/// # Ok::<(), counterpoint::OutOfRange>(())
+/// # Ok::<(), counterpoint::OutOfRangeError>(())
 /// ```
 #[must_use]
 pub fn audit(attacks: &[Attack], delta: Delta, confidence: Confidence) -> Audit {

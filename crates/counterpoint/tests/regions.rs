@@ -307,6 +307,72 @@ fn inclusion_is_domination() {
     assert!(excess.lower <= excess.upper);
 }
 
+/// Two finite pairs, against guarantees of their largest losses and a leak of the larger of both directions: wherever
+/// the verdict is yes, no delta is larger. Outcomes that are impossible under P leave less than 1 of Q to the finite
+/// losses, and then a randomized response of the largest loss does not dominate them.
+#[test]
+fn a_verdict_of_inclusion_holds_for_every_epsilon() {
+    let mut random = Random::new(2026);
+    let (mut seen, wanted) = ([0; 2], cases(2000, 100));
+    let (options, next) = (Options::default(), |random: &mut Random| random.below(1 << 20) as f64);
+    for number in 0..wanted {
+        let (mut guarantees, mut leaks) = (Vec::new(), [1.0; 2]);
+        let mut pairs = Vec::new();
+        for _ in 0..2 {
+            let size = 2 + random.below(2);
+            let mut side = || -> Vec<f64> {
+                let zeros = number % 2 == 0;
+                let weight = |random: &mut Random| match random.below(3) {
+                    0 if zeros => 0.0,
+                    _ => 1.0 + next(random),
+                };
+                let list: Vec<f64> = (0..size).map(|_| weight(&mut random)).collect();
+                let total: f64 = list.iter().sum();
+                if total > 0.0 { list.iter().map(|x| x / total).collect() } else { list }
+            };
+            let (p, q) = (side(), side());
+            let Ok(pair) = FinitePair::new(&p, &q) else { continue };
+            let both = || p.iter().zip(&q).filter(|(p, q)| **p > 0.0 && **q > 0.0);
+            let largest = both().fold(0.0_f64, |most, (p, q)| most.max((p / q).ln().abs()));
+            let lost = |from: &[f64], other: &[f64]| -> f64 {
+                from.iter()
+                    .zip(other)
+                    .filter(|(_, other)| **other <= 0.0)
+                    .map(|(from, _)| from)
+                    .sum()
+            };
+            leaks = [leaks[0] * (1.0 - lost(&p, &q)), leaks[1] * (1.0 - lost(&q, &p))];
+            // In every other case the guarantee is too small in one direction.
+            let one_sided = both().fold(0.0_f64, |most, (p, q)| most.max((p / q).ln()));
+            let epsilon = if number % 4 < 2 { largest } else { one_sided };
+            guarantees.push(Release::from((
+                Mechanism::from(Guarantee::new(epsilon + 1e-9, 0.0).unwrap()),
+                Count::ONE,
+            )));
+            pairs.push(Release::from((Mechanism::Finite(pair), Count::ONE)));
+        }
+        let leak = 1.0 - leaks[0].min(leaks[1]);
+        if leak > 0.0 && leak < 1.0 {
+            let delta = Delta::new(leak + 1e-9).unwrap();
+            guarantees.push(Release::from((Mechanism::NameAndShame { delta }, Count::ONE)));
+        }
+        let plan = |list| Plan::for_neighbours(list, Some(Adjacency::AddRemove), GroupSize::ONE);
+        let (Ok(inner), Ok(outer)) = (plan(pairs), plan(guarantees)) else { continue };
+        let region = |plan: &Plan| plan.region(&[], &options).unwrap();
+        if region(&inner).is_within(&region(&outer)) != Verdict::Yes {
+            seen[0] += 1;
+            continue;
+        }
+        seen[1] += 1;
+        for epsilon in (0..40).map(|tenths| Epsilon::new(0.1 * f64::from(tenths)).unwrap()) {
+            let [inner, outer] =
+                [&inner, &outer].map(|plan| plan.delta(epsilon, &options).unwrap().bracket);
+            assert!(inner.lower <= outer.upper, "{number} at {epsilon:?}: {inner} above {outer}");
+        }
+    }
+    assert!(seen.iter().all(|seen| *seen > wanted / 10), "{seen:?}");
+}
+
 #[test]
 fn renyi_curves_have_a_region_between_witness_and_bound() {
     let rho = Rho::new(0.5).unwrap();

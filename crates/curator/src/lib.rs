@@ -44,6 +44,9 @@
 //! Each folder uses only those before it: `engine` (rows, and counting them), `charge` (bills, stored bytes and replies) and `state` (tokens
 //! and secrets); `answer` (questions); `session` (interactive mechanisms) and `release` (planned studies); `service` (the configured curator).
 
+// Input reaches this crate: an index out of range must be an error.
+#![warn(clippy::indexing_slicing)]
+
 mod answer;
 mod charge;
 pub mod engine;

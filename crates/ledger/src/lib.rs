@@ -29,6 +29,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+// Input reaches this crate: an index out of range must be an error.
+#![warn(clippy::indexing_slicing)]
+
 mod history;
 mod rules;
 mod store;

@@ -47,6 +47,9 @@
 //! [`Noise::predraw`] draws noise before there is a query, so that the time of an answer reveals nothing about its
 //! noise.
 
+// Input reaches this crate: an index out of range must be an error.
+#![warn(clippy::indexing_slicing)]
+
 pub mod error;
 pub mod grid;
 mod sample;

@@ -3,10 +3,11 @@
 //! Simulation maps and interactive systems claim equalities, so they are computed and checked in fractions. Every
 //! double is a fraction.
 
+pub use crate::ratio::{Ratio, RatioError};
 use crate::{Bracket, Dd, Wide};
 use dashu_base::{BitTest, Gcd};
 use dashu_int::UBig;
-pub use dashu_ratio::RBig as Ratio;
+use dashu_ratio::RBig;
 use std::borrow::Borrow;
 
 /// The largest epsilon whose exponential is enclosed.
@@ -62,8 +63,7 @@ fn span(least: u128, most: u128) -> String {
 
 /// Formats a fraction for people: in full if it is short, otherwise to 17 digits.
 pub fn format_ratio(value: &Ratio) -> String {
-    let full = value.numerator().bit_len().max(value.denominator().bit_len()) <= 64;
-    if full { value.to_string() } else { format!("{:e}", nearest(value)) }
+    if is_short(value, 64) { value.to_string() } else { format!("{:e}", nearest(value)) }
 }
 
 /// Checks that a count is within a range.
@@ -92,9 +92,9 @@ pub fn check_bits(what: &'static str, count: u128, bits: u128) -> Result<(), Exa
 /// Returns the length in bits of a common denominator of all numbers, or of the first numbers whose length exceeds
 /// `most`. Sums of these numbers are no longer.
 pub fn common_bits<'a>(list: impl IntoIterator<Item = &'a Ratio>, most: u128) -> u128 {
-    let mut common = Ratio::ONE.denominator().clone();
+    let mut common = UBig::ONE;
     for value in list {
-        let denominator = value.denominator();
+        let denominator = value.raw().denominator();
         let shared = (&common).gcd(denominator);
         common *= denominator / shared;
         if common.bit_len() as u128 > most {
@@ -118,7 +118,7 @@ pub fn check_list<'a>(
 
 /// The length of the longer of numerator and denominator, in bits.
 pub fn bits_of(value: &Ratio) -> usize {
-    value.numerator().bit_len().max(value.denominator().bit_len())
+    value.raw().numerator().bit_len().max(value.raw().denominator().bit_len())
 }
 
 /// True if numerator and denominator have at most this number of bits.
@@ -186,7 +186,7 @@ pub fn check_guarantee(ratio: &Ratio, delta: &Ratio) -> Result<(), ExactError> {
 /// ```
 #[must_use]
 pub fn from_double(value: f64) -> Ratio {
-    Ratio::try_from(value).unwrap_or(Ratio::ZERO)
+    RBig::try_from(value).map_or(Ratio::ZERO, Ratio::from_raw)
 }
 
 /// Adds up a list.
@@ -219,15 +219,16 @@ pub fn positive_part(value: Ratio) -> Ratio {
 /// ```
 #[must_use]
 pub fn nearest(value: &Ratio) -> f64 {
-    value.to_f64().value()
+    value.raw().to_f64().value()
 }
 
 /// Converts a positive fraction to a double-double with an exponent, with a relative error of at most 2^-100. The
 /// fraction is first scaled to between 1/2 and 2, where two doubles suffice: one next to it, and one next to the rest.
 pub fn to_wide(value: &Ratio) -> Wide {
     let length = |bits: usize| i64::try_from(bits).unwrap_or(i64::MAX);
-    let exponent = length(value.numerator().bit_len()) - length(value.denominator().bit_len());
-    let power = Ratio::from(UBig::ONE << exponent.unsigned_abs() as usize);
+    let exponent =
+        length(value.raw().numerator().bit_len()) - length(value.raw().denominator().bit_len());
+    let power = Ratio::from_raw((UBig::ONE << exponent.unsigned_abs() as usize).into());
     let near_one = if exponent < 0 { value * power } else { value / power };
     let high = nearest(&near_one);
     let low = nearest(&(near_one - from_double(high)));

@@ -32,6 +32,7 @@ mod bracket;
 pub mod binomial;
 pub mod complex;
 pub mod fourier;
+mod ratio;
 pub mod fractions;
 
 pub use bracket::Bracket;

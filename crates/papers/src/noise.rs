@@ -28,7 +28,7 @@ pub struct Advice {
 #[non_exhaustive]
 pub enum AdviceError {
     /// The rule fails for these numbers.
-    #[error("the rule fails for these numbers: its noise has delta {} at this epsilon; legal: at most {}", format_number(*.achieved), format_number(*.target))]
+    #[error("the rule's noise has delta {} at this epsilon; legal: at most {}", format_number(*.achieved), format_number(*.target))]
     NotConfirmed {
         /// An upper bound on the delta of the rule's noise.
         achieved: f64,

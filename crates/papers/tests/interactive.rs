@@ -6,7 +6,7 @@ use crate::common::fractions;
 use crate::common::tree;
 
 use counterpoint::{Count, Epsilon, Guarantee, Options, Plan};
-use counterpoint_numerics::fractions::{Ratio, nearest};
+use counterpoint_numerics::fractions::{Ratio, from_double, nearest};
 use counterpoint_papers::interactive::{
     Adversary, Answer, DecomposeError, System, concurrent, concurrent_delta, decompose,
 };
@@ -265,7 +265,7 @@ fn the_certified_routes_agree_with_concurrent_randomized_responses() {
             .iter()
             .map(|&(e, d)| {
                 let (x, _) = Epsilon::new(e).unwrap().exponential().unwrap();
-                System::from(&Pair::response(&x, &Ratio::try_from(d).unwrap()).unwrap())
+                System::from(&Pair::response(&x, &from_double(d)).unwrap())
             })
             .collect();
         for at in [0.0, 0.3, 0.9, 1.4] {

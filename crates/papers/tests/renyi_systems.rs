@@ -277,7 +277,7 @@ fn what_the_monitor_and_moments_refuse() {
     assert_eq!(text, "queries that can be made now number 0; legal: 1 to 1000000");
     assert_eq!((monitor.remaining(), monitor.weight()), (Some(Ratio::ONE), Some(Ratio::ONE)));
     // Fractions that do not fit into memory.
-    let long = |k: u32| Ratio::ONE / Ratio::from(3_u64).pow(k as isize);
+    let long = |k: u32| Ratio::ONE / Ratio::from(3_u64).pow(k as i32);
     let mut chain = System::over();
     for round in 0..200 {
         let (p, q) = (long(1000 + round), long(1001 + round));

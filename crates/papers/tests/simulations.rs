@@ -436,7 +436,7 @@ fn conditional(simulator: &Simulator, z: &[usize], turns: &[Turn]) -> Ratio {
         }
         let before = chances[..turn.answer].iter().fold(Ratio::ZERO, |sum, x| sum + x);
         let middle = (before + chance / Ratio::from(2)) * Ratio::from(1_u128 << 64);
-        let word = u64::try_from(middle.floor()).unwrap();
+        let word = u64::try_from(middle.raw().floor()).unwrap();
         assert_eq!(talk.ask(turn.system, turn.query, &mut || word), Some(turn.answer));
         product *= chance;
     }

@@ -27,7 +27,7 @@ struct Chances {
 }
 
 fn power(base: &Ratio, exponent: i32) -> Ratio {
-    base.pow(exponent as isize)
+    base.pow(exponent)
 }
 
 impl Decays {
@@ -97,7 +97,7 @@ type Moves = [i32; 2];
 /// Rounds to binary digits: more accurate than any comparison here, and with one denominator.
 fn rounded(chance: &Ratio) -> Ratio {
     let scale = power(&ratio(2, 1), 300);
-    Ratio::from((chance * &scale).floor()) / scale
+    Ratio::from_raw((chance * &scale).raw().floor().into()) / scale
 }
 
 /// Both answers' probabilities, rounded.
@@ -167,7 +167,7 @@ fn claimed(threshold: &Ratio, queries: &Ratio) -> Vec<[Ratio; 2]> {
 }
 
 fn claimed_moment(outcomes: &[[Ratio; 2]], order: u32) -> Ratio {
-    outcomes.iter().fold(Ratio::ZERO, |sum, [x, q]| sum + q * x.pow(order as isize))
+    outcomes.iter().fold(Ratio::ZERO, |sum, [x, q]| sum + q * x.pow(order as i32))
 }
 
 fn claimed_delta(outcomes: &[[Ratio; 2]], at: &Ratio) -> Ratio {

@@ -44,6 +44,9 @@
 //! bound on the error of the released number at the stated confidence, or of all its numbers at once if it has several.
 //! Errors depend on the study alone, never on data.
 
+// Input reaches this crate: an index out of range must be an error.
+#![warn(clippy::indexing_slicing)]
+
 mod study;
 mod root;
 mod price;

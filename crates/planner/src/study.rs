@@ -217,7 +217,7 @@ impl Study {
             .iter()
             .all(|statistic| matches!(statistic.content, StatisticContent::Public(_)))
         {
-            let problem = "has only public numbers; legal: at least one statistic that is released";
+            let problem = "has only numbers that are public already, such as people; legal: at least one other statistic";
             return Err(StudyError::new("statistic", problem));
         }
         for (index, statistic) in statistics.iter().enumerate() {
@@ -339,8 +339,8 @@ impl Study {
         match (error, weight, self.budget.epsilon) {
             (Some(_), Some(weight), _) => Err(StudyError::new(
                 "weight",
-                "is given, or error is missing, while other statistics have an error that is not pinned; legal: an error \
-                 for every statistic, or pin = true for every statistic with an error",
+                "cannot be combined with the errors of other statistics (a statistic without an error has weight 1); \
+                 legal: an error for every statistic, or pin = true for every statistic with an error",
             )
             .of(weight)),
             (_, Some(weight), None) => Err(StudyError::new(
@@ -365,8 +365,8 @@ fn check_public(public: &PublicFacts) -> Result<(), StudyError> {
         return Err(StudyError::new("sample_of", problem));
     };
     if public.relation != Relation::single_record(Adjacency::Replace) {
-        let problem = "is given for other neighbours than those of one replaced row; legal: adjacency = \"replace\" \
-                       and rows = 1, for which it is proved";
+        let problem = "is given, and its effect is proved only if one row of one person is replaced; legal: \
+                       adjacency = \"replace\" and rows = 1";
         return Err(StudyError::new("sample_of", problem));
     }
     if !(rows..=1_000_000_000_000).contains(&population) {

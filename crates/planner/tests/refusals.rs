@@ -159,7 +159,7 @@ fn samples_are_of_a_population() {
         Relation::new(Adjacency::Replace, 2).unwrap(),
     ] {
         let other = PublicFacts { relation, ..of(10_000) };
-        let words = "is given for other neighbours than those of one replaced row";
+        let words = "is given, and its effect is proved only if one row of one person is replaced";
         refused((other, one(), statistics()), (None, "sample_of"), words);
         assert_eq!(tried(PublicFacts { sample_of: None, ..other }, one(), statistics()), Ok(()));
     }

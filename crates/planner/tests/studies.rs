@@ -551,6 +551,6 @@ fn what_cannot_be_is_said() {
     let added = PublicFacts { sample_of: Some(10_000), ..public(Adjacency::AddRemove, 5000) };
     assert!(
         fails(added, budget(1.0, 1e-6), count(AccuracyTarget::Error(5.0)))
-            .starts_with("sample_of is given for")
+            .starts_with("sample_of is given, and its effect")
     );
 }

@@ -46,6 +46,7 @@ impl ErrorKind {
         }
     }
 
+    #[allow(clippy::indexing_slicing, reason = "ten kinds index ten classes")]
     fn class(self, py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
         static CLASSES: [PyOnceLock<Py<PyType>>; 10] = [const { PyOnceLock::new() }; 10];
         CLASSES[self as usize].import(py, "counterpoint.errors", self.name())

@@ -1,6 +1,9 @@
 //! The extension module `counterpoint._native`: thin wrappers, so that every number is the library's own. The Python
 //! interface that people use is written in Python, in `python/counterpoint`.
 
+// Input reaches this crate: an index out of range must be an error.
+#![warn(clippy::indexing_slicing)]
+
 mod arrays;
 mod audit;
 mod bracket;

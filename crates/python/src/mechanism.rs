@@ -76,7 +76,7 @@ pub(crate) fn kinds(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
         dict.set_item("meaning", kind.meaning)?;
         dict.set_item("fields", fields(kind.fields)?)?;
         dict.set_item("instead", fields(kind.alternatives)?)?;
-        dict.set_item("keywords", &KEYWORDS[if kind.is_sampled { 0 } else { 4 }..])?;
+        dict.set_item("keywords", KEYWORDS.get(if kind.is_sampled { 0 } else { 4 }..))?;
         Ok(dict)
     };
     PyList::new(py, KINDS.iter().map(one).collect::<PyResult<Vec<_>>>()?)

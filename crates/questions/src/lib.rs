@@ -5,6 +5,9 @@
 //! description alone whether the question is legal and how far one person can move its answer. This crate reads no
 //! data.
 
+// Input reaches this crate: an index out of range must be an error.
+#![warn(clippy::indexing_slicing)]
+
 mod checked;
 mod error;
 pub mod public;

@@ -345,13 +345,12 @@ fn column(text: &ColumnText, place: &str) -> Result<Column, PublicError> {
             })?)
         }
         (None, Some(categories)) => ColumnKind::Category(check_categories(categories, &place)?),
-        _ => {
-            let legal = "exactly one of bounds and categories";
-            return Err(PublicError::new(
-                place,
-                "it has neither bounds nor categories, or it has both",
-                legal,
-            ));
+        (bounds, _) => {
+            let problem = match bounds {
+                None => "it has neither bounds nor categories",
+                Some(_) => "it has both bounds and categories",
+            };
+            return Err(PublicError::new(place, problem, "exactly one of bounds and categories"));
         }
     };
     if text.complete && matches!(kind, ColumnKind::Category(_)) {

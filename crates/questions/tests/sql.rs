@@ -125,7 +125,7 @@ fn what_is_not_understood_is_refused() {
         ("SELECT COUNT(*) FROM visits JOIN visits ON 1 = 1", "JOIN"),
         ("SELECT COUNT(*) FROM visits UNION SELECT COUNT(*) FROM visits", "UNION"),
         ("SELECT COUNT(*) FROM others", "others"),
-        ("SELECT age FROM visits", "not grouped by"),
+        ("SELECT age FROM visits", "neither an aggregate nor in GROUP BY"),
         ("SELECT COUNT(DISTINCT age) FROM visits", "COUNT(DISTINCT age)"),
         ("SELECT AVG(DISTINCT age) FROM visits", "DISTINCT"),
         ("SELECT COUNT(*) FILTER (WHERE age > 1) FROM visits", "FILTER"),

@@ -42,7 +42,7 @@ pub fn plan(planned: &PlannedStudy) -> String {
         let least = planned.sum_bound.as_ref().map(least).unwrap_or_default();
         let (relative, in_units) = (decimal::up(sum.relative, 6), decimal::up(sum.in_units, 6));
         let text = format!(
-            "{relative} is the sum of weighted errors, each divided by its statistic's scale; {in_units} in the statistics' units{least}"
+            "{relative} is the sum of weighted errors, each divided by its statistic's scale; {in_units} without this division{least}"
         );
         lines.push(("sum", text));
     }
@@ -132,21 +132,20 @@ fn spares(planned: &counterpoint_planner::StudyPlan) -> Option<String> {
     if planned.statistics.len() > FEW {
         return None;
     }
-    let (name, unit) =
-        if planned.factor.is_some() { ("the others'", " times") } else { ("epsilon", "") };
-    let number = |value: f64| format!("{}{unit}", decimal::up(value, 4));
+    let name = if planned.factor.is_some() { "the factor of the others is" } else { "epsilon is" };
+    let number = |value: f64| decimal::up(value, 4);
     let of = |line: &StatisticPlan| {
         let dropped =
-            line.savings.dropped.map(|value| format!("dropped, {name} {}", number(value)));
+            line.savings.dropped.map(|value| format!("without it, {name} {}", number(value)));
         let pinned = line
             .savings
             .pinned
-            .map(|value| format!("pinned at its requested error, {}", number(value)));
+            .map(|value| format!("with its requested error pinned, {}", number(value)));
         let said: Vec<String> = dropped.into_iter().chain(pinned).collect();
-        (!said.is_empty()).then(|| format!("{} {}", line.name, said.join("; ")))
+        (!said.is_empty()).then(|| format!("{}: {}", line.name, said.join("; ")))
     };
     let said: Vec<String> = planned.statistics.iter().filter_map(of).collect();
-    (!said.is_empty()).then(|| said.join("\n") + "\n(about)")
+    (!said.is_empty()).then(|| said.join("\n") + "\n(approximate values)")
 }
 
 /// A chart of the plan's cost, the costs by other theorems, and the cost of each statistic alone.
@@ -240,13 +239,13 @@ fn other(other: &TheoremCost) -> String {
     };
     match other.factor {
         Some(factor) => format!(
-            "{}: {} times the requested errors, with Laplace noise; the requested errors cost epsilon {}",
+            "theorem {}: {} times the requested errors, with Laplace noise; the requested errors cost epsilon {}",
             other.theorem,
             decimal::up(factor, 5),
             number(other.epsilon),
         ),
         None => format!(
-            "{}: epsilon {} for these errors, with Laplace noise",
+            "theorem {}: epsilon {} for these errors, with Laplace noise",
             other.theorem,
             number(other.epsilon)
         ),

@@ -1,5 +1,6 @@
 //! Listening, TLS and the limits of a connection: its header, idle and total time.
 
+use std::error::Error;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::pin::pin;
@@ -67,8 +68,8 @@ pub enum ServeError {
     System(#[from] io::Error),
 }
 
-/// Reads the configuration again; an error is a sentence for the log.
-type Reload = Box<dyn Fn() -> Result<Config, String> + Send + Sync>;
+/// Reads the configuration again. The log shows its errors.
+type Reload = Box<dyn Fn() -> Result<Config, Box<dyn Error + Send + Sync>> + Send + Sync>;
 
 /// A server that listens: the planner page and, if configured, a curator.
 pub struct Server {
@@ -131,7 +132,7 @@ impl Server {
     #[must_use]
     pub fn with_reload(
         self,
-        read: impl Fn() -> Result<Config, String> + Send + Sync + 'static,
+        read: impl Fn() -> Result<Config, Box<dyn Error + Send + Sync>> + Send + Sync + 'static,
     ) -> Self {
         Self { reload: Some(Box::new(read)), ..self }
     }
@@ -224,17 +225,17 @@ impl Reloader {
     }
 
     /// Replaces both the curator and the certificate, or neither.
-    fn reload(&self) -> Result<(), String> {
+    fn reload(&self) -> Result<(), Box<dyn Error + Send + Sync>> {
         let (Some(read), Some(shared)) = (&self.read, &self.curator) else { return Ok(()) };
         let config = read()?;
-        let curator = Curator::open(&config).map_err(|error| error.to_string())?;
+        let curator = Curator::open(&config)?;
         match (&self.tls, &config.tls) {
             (Some(tls), Some(files)) => {
-                let new = acceptor(files).map_err(|error| error.to_string())?;
+                let new = acceptor(files)?;
                 *tls.write().unwrap_or_else(PoisonError::into_inner) = new;
             }
             (None, None) => {}
-            _ => return Err("tls was added or removed; legal: restart the program".to_owned()),
+            _ => return Err("tls was added or removed; legal: restart the program".into()),
         }
         shared.replace(curator);
         Ok(())

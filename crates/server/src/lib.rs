@@ -15,6 +15,9 @@
 //! Without TLS, the server serves only clients on this machine, and pages of its own: the address is a loopback
 //! address, and the `Host` and `Origin` headers must name this server. The pages load nothing from other servers.
 
+// Input reaches this crate: an index out of range must be an error.
+#![warn(clippy::indexing_slicing)]
+
 mod api;
 mod assets;
 mod body;

@@ -7,6 +7,7 @@
 //! set.
 
 use std::collections::VecDeque;
+use std::error::Error;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,13 +39,13 @@ pub trait Releaser: Send + Sync + 'static {
     /// receives the progress of planning and can stop the release until something is charged.
     ///
     /// # Errors
-    /// A sentence that says what is wrong, or why the release is refused.
+    /// The error's text says what is wrong, or why the release is refused.
     fn release(
         &self,
         study: &[u8],
         made_up: bool,
         watch: &dyn Fn(f64) -> Control,
-    ) -> Result<ReleaseOutput, String>;
+    ) -> Result<ReleaseOutput, Box<dyn Error + Send + Sync>>;
 }
 
 /// The public description of a data source.

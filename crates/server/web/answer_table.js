@@ -114,7 +114,7 @@ export function csv(answers, sql) {
   const { names, groups, hasParts, rows } = toTable(answers, sql);
   const heads = [
     ...groups,
-    ...(hasParts ? ['of'] : []),
+    ...(hasParts ? ['part'] : []),
     ...names.flatMap((name) => [name, `${name} lower`, `${name} upper`]),
     'confidence',
   ];
@@ -152,7 +152,7 @@ export function charts(answers, width) {
   }
   const drawn = [...series.values()].slice(0, MAX_CHARTS).map((list) => h('figure', {}, caption(list), chart(list, width)));
   const left = series.size - drawn.length;
-  return [...drawn, ...(left > 0 ? [h('p', { class: 'hint' }, `${left} more are shown in the table only.`)] : [])];
+  return [...drawn, ...(left > 0 ? [h('p', { class: 'hint' }, `There is no chart for ${left} more ${left === 1 ? 'aggregate or group' : 'aggregates or groups'}; the table has their numbers.`)] : [])];
 }
 
 /** @param {AnswerNumber[]} list */

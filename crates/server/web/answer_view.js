@@ -26,14 +26,14 @@ export function showAnswer(question, answer) {
   byId('answer').hidden = false;
   setText(byId('asked-sql'), question.sql);
   byId('answer').classList.toggle('dummy', answer.dummy);
-  const cost = answer.repeated ? 'Free, because this question was answered before' : `It cost ${chargeText(answer.cost)}`;
-  const dummy = 'Computed from made-up rows. The answer was free and says nothing about the table.';
-  setText(byId('paid'), answer.dummy ? dummy : `${cost}; ${balanceText(answer.left)}.`);
+  const cost = answer.repeated ? 'This answer was free, because the question was answered before' : `This answer cost ${chargeText(answer.cost)}`;
+  const dummy = 'This answer was free. It was computed from made-up rows and says nothing about the table.';
+  setText(byId('paid'), answer.dummy ? dummy : `${cost}. The account has ${balanceText(answer.left)}.`);
   byId('numbers').replaceChildren(...numbers(answer.answers, question.sql));
   drawCharts();
   const share = formatNumber(100 * question.confidence, 6, 'halfExpand');
-  const interval = `Each interval contains the number without noise with probability ${share} %.`;
-  const none = answer.answers.some((one) => one.interval === null) ? ' If a number has no interval, its accuracy is not known.' : '';
+  const interval = `The lines in the charts are intervals. Each interval contains the number without noise with a probability of ${share} %.`;
+  const none = answer.answers.some((one) => one.interval === null) ? ' The accuracy of a number without an interval is not known.' : '';
   setText(byId('meaning'), answer.answers.some((one) => one.interval) ? interval + none : none.trim());
   byId('answer').scrollIntoView({ block: 'nearest' });
 }

@@ -47,7 +47,7 @@ const state = {
   timer: undefined,
 };
 
-login(['analyst'], 'The console is for analysts; the owner’s page is for owners and auditors.', async (me) => {
+login(['analyst'], 'The console is for analysts. Owners and auditors use the Owner page.', async (me) => {
   const [tables, mine] = await Promise.all([call('tables'), call('accounts')]);
   state.me = me;
   byId('tables').replaceChildren(...tableList(tables.tables, insert));
@@ -69,8 +69,9 @@ login(['analyst'], 'The console is for analysts; the owner’s page is for owner
   const unanswered = loadStored('open');
   if (unanswered && state.accounts.some((each) => each.name === unanswered.question?.account)) {
     fillEditor(unanswered.question);
-    showProblem('This question was sent before, but no answer arrived. Asking it again does not charge twice.');
+    showProblem('This tab sent the question before, but no answer arrived. If you ask it again, it is not charged twice.');
   }
+  if (state.accounts.length === 0) showProblem('This token allows no account, so it cannot ask questions. Ask the owner of the data for a token with an account.');
   showLog();
   editorChanged();
 });
@@ -97,7 +98,7 @@ function showAccounts(list) {
   state.accounts = list;
   byId('accounts').replaceChildren(...list.map((each) => {
     const open = each.slots.filter((one) => one.used < one.count).length;
-    const slots = each.slots.length ? `, ${open} of ${each.slots.length} slots open` : '';
+    const slots = each.slots.length ? `, ${open} of ${each.slots.length} ${each.slots.length === 1 ? 'slot' : 'slots'} not used up` : '';
     return h('li', {},
       h('span', { class: 'line between' }, h('b', {}, each.name), h('span', {}, each.closed ? 'closed' : balanceText(each.left) + slots)),
       meter(1 - each.left.amount / (each.left.of || 1)));
@@ -207,7 +208,7 @@ function fillEditor(question) {
 function readEditor() {
   const size = Number(paymentAmount.value.trim());
   const isLegal = payment.value === 'slot' || (paymentAmount.value.trim() !== '' && Number.isFinite(size) && size > 0);
-  const label = payment.value === 'error' ? 'The error' : payment.value;
+  const label = payment.value === 'error' ? 'the error' : payment.value;
   const problem = `${label} is ${JSON.stringify(paymentAmount.value)}; legal: a positive number`;
   setProblem([paymentAmount], byId('amount-wrong'), isLegal ? '' : readable(problem));
   if (!isLegal || editor.value.trim() === '' || account.value === '') return null;
@@ -265,11 +266,11 @@ function showPrice() {
   setText(byId('unit'), !price ? '' : chargeText(price.cost).replace(/^\S+( × \S+)? /, ''));
   const more = price && price.left.more !== null && price.affordable ? `; ${price.left.words}` : '';
   const left = price ? balanceText(price.left) + more : '';
-  setText(byId('left'), price?.free ? `This question was answered before; asking it again is free. ${left}` : left);
+  setText(byId('left'), price?.free ? `This question was answered before, so asking it again is free. The account has ${left}.` : price ? `The account has ${left}.` : '');
   byId('expected').replaceChildren(...(price?.expected ?? []).map(({ name, half_width }) => h('li', {},
-    h('span', {}, name), half_width === null ? ' depends on the number of rows' : ` ± ${formatNumber(half_width)}`)));
+    h('span', {}, name), half_width === null ? ': the error depends on the number of rows' : ` ± ${formatNumber(half_width)}`)));
   byId('ranks').hidden = !price || !/\b(median|quantile)/i.test(editor.value);
-  setProblem([], byId('price-wrong'), price && !price.affordable ? readable(price.refusal ?? 'the budget does not suffice') : '');
+  setProblem([], byId('price-wrong'), price && !price.affordable ? readable(price.refusal ?? 'the budget of the account does not suffice') : '');
   showButtons();
 }
 
@@ -296,7 +297,7 @@ async function rehearse() {
   try {
     const answer = await call('rehearsals', question);
     showAnswer(question, answer);
-    setText(byId('live'), `${numberCount(answer)} from made-up rows`);
+    setText(byId('live'), `Tried: ${numberCount(answer)} from made-up rows`);
   } catch (error) {
     showError(error);
   } finally {
@@ -348,7 +349,7 @@ async function askAgain(question) {
   state.priced = null;
   const price = await fetchPrice(question);
   if (price?.free) await ask();
-  else if (price) showProblem(`This question is no longer free. It would cost ${chargeText(price.cost)}.`);
+  else if (price) showProblem(`This question is no longer free. It now costs ${chargeText(price.cost)}.`);
 }
 
 /** Shows the questions that this tab asked of the chosen account. */

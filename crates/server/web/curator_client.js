@@ -1,5 +1,7 @@
 // The client of the curator’s HTTP interface. It stores the token for this tab only.
 
+import { capitalized } from './dom.js';
+
 /**
  * @typedef {{amount: number, unit: string, delta: number}} Charge
  * @typedef {{amount: number, of: number, unit: string, delta: number, more: number | null, words: string}} Balance
@@ -21,7 +23,7 @@
  * @typedef {{answers: AnswerNumber[], cost: Charge, left: Balance, entry: number | null, repeated: boolean,
  *   dummy: boolean}} Answer
  * @typedef {{sequence: number, event: string, at: number, account?: string, name?: string, parent?: string, key?: string,
- *   analyst?: string | null, charge?: {main: string, delta: string}}} Entry
+ *   analyst?: string | null, session?: boolean, charge?: {main: string, delta: string}}} Entry
  */
 
 const PREFIX = 'counterpoint.';
@@ -99,7 +101,7 @@ export function authorization() {
  */
 export async function tryToken(text) {
   // An HTTP header cannot contain other characters.
-  if (!/^[\x21-\x7e]+$/.test(text)) throw new Error('This is not a token. Possible: a text that begins with cpt_.');
+  if (!/^[\x21-\x7e]+$/.test(text)) throw new Error('This is not a token. A token begins with cpt_.');
   state.token = text;
   const me = await call('me');
   try {
@@ -150,7 +152,7 @@ export async function call(path, body, signal, method = 'GET') {
     status = response.status;
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ServiceError('unreachable', 0, 'the server does not answer; is counterpoint serve still running?');
+    throw new ServiceError('unreachable', 0, 'The server does not answer. Is counterpoint serve still running?');
   }
   if (status === 200) return JSON.parse(text);
   throw problem(status, text);
@@ -182,11 +184,11 @@ export async function fetchPages(path) {
 function problem(status, text) {
   try {
     const { code, title, detail } = JSON.parse(text);
-    if (code === 'unauthorized') return new ServiceError(code, status, 'the token is unknown or revoked; legal: a valid token');
+    if (code === 'unauthorized') return new ServiceError(code, status, 'The token is unknown or revoked. Ask the owner of the data for another one.');
     return new ServiceError(String(code), status, String(detail || title));
   } catch {
-    const noCurator = 'this server has no curator; legal: counterpoint serve with --demo or --config';
-    return new ServiceError('unreadable', status, status === 404 ? noCurator : text.trim() || `status ${status}`);
+    const noCurator = 'This server has no curator, so nobody can log in. Start the server with counterpoint serve --demo or counterpoint serve --config FILE.';
+    return new ServiceError('unreadable', status, status === 404 ? noCurator : text.trim() || `The server answered with status ${status}`);
   }
 }
 
@@ -214,7 +216,7 @@ export async function askWithKey(question, key) {
 export function readable(detail) {
   const [what = '', ...legal] = shortened(detail).split(/; legal(?= |:)/);
   const possible = legal.map((text) => `. Possible${text.replace(/[.\s]+$/, '')}`).join('');
-  const text = what.charAt(0).toUpperCase() + what.slice(1) + possible;
+  const text = capitalized(what).replace(/ is ""$/, ' is empty') + possible;
   return /[.?!]$/.test(text) ? text : `${text}.`;
 }
 

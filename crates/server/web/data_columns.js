@@ -45,7 +45,7 @@ export class Columns {
     const wrong = problem?.column ? used[problem.column - 1] : undefined;
     this.lines.forEach((line, index) => {
       const column = columns[index];
-      if (column) line.update(column, column === wrong && problem ? sentence(problem.field ?? '', problem.problem) : '');
+      if (column) line.update(column, column === wrong && problem ? sentence(problem.field, problem.problem) : '');
     });
   }
 }
@@ -96,7 +96,7 @@ class ColumnLine {
     this.categories = input('categories', 'groups, separated by commas', true);
     this.pair = h('span', { class: 'pair' }, 'from', this.low, 'to', this.high);
     this.wrong = h('p', { class: 'wrong', id: `${id}-wrong`, hidden: true });
-    const title = column.from ? `in the file: ${column.from}` : null;
+    const title = column.from ? `the file calls it ${column.from}` : null;
     this.element = h('li', {}, h('label', { for: id, title }, column.name), this.holds, this.pair, this.categories, this.wrong);
   }
 
@@ -125,6 +125,6 @@ export function fillPersonColumns(select, study) {
   const names = study.data.columns.map((column) => column.from || column.name);
   const now = study.data.person;
   setOptions(select, ['', ...names, ...(now && !names.includes(now) ? [now] : [])]);
-  if (select.options[0]) setText(select.options[0], 'each row is a different person');
+  if (select.options[0]) setText(select.options[0], 'none: each row is a different person');
   setField(select, now);
 }

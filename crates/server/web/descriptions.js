@@ -1,6 +1,6 @@
 // Texts that describe a statistic, its error and its problems.
 
-import { formatNumber } from './dom.js';
+import { capitalized, fieldText, formatNumber } from './dom.js';
 import { kindOf } from './statistic_kinds.js';
 import { answerRange, columnOf } from './study.js';
 import { parseNames, parseNumber } from './typed_values.js';
@@ -11,15 +11,65 @@ import { parseNames, parseNumber } from './typed_values.js';
  * @typedef {import('./planner_client.js').Line} Line
  */
 
+/** The names of the fields of a study in messages. @type {Record<string, string>} */
+const FIELD_NAMES = {
+  adjacency: 'The adjacency', people: 'The number of people', rows: 'The number of rows per person', sample_of: 'The size of the population',
+  epsilon: 'Epsilon', delta: 'Delta', name: 'The name', kind: 'The kind', pin: 'The pin', noise: 'The noise', confidence: 'The confidence',
+  error: 'The error', weight: 'The weight', column: 'The column', second: 'The second column', where: 'The condition', by: 'The grouping',
+  expected: 'The expected number of rows', bounds: 'The bounds', with: 'The second bounds', shares: 'The shares', bins: 'The edges',
+  categories: 'The groups', candidates: 'The candidates', points: 'The number of points', predictors: 'The predictors',
+};
+/** The fields whose names are plural. */
+const PLURAL = new Set(['bounds', 'with', 'shares', 'bins', 'categories', 'candidates', 'predictors']);
+
 /**
- * A problem as a sentence.
- * @param {string} about
+ * A problem as sentences. The server states a problem of a field without the field's name: "is -1; legal: a positive number".
+ * @param {string | null} field
  * @param {string} problem
  */
-export function sentence(about, problem) {
-  const [what = '', legal] = problem.split('; legal: ');
-  const first = `${about} ${what}`.trim();
-  return first + (legal ? `. Possible: ${legal}.` : '.');
+export function sentence(field, problem) {
+  const [what = '', ...legal] = problem.split('; legal: ');
+  const possible = legal.join('; legal: ')
+    .replace('[low, high], two finite numbers', 'two finite numbers')
+    .replace(/from people, which is (\d+), to/, 'from $1, the number of people, to')
+    .replace(/people in \[?data\]?$/, 'the number of people in step 1');
+  const remedy = possible && !(field === 'people' && possible.startsWith('the number of people')) ? ` Possible: ${shortened(possible)}.` : '';
+  return `${statement(field, what)}.${remedy}`;
+}
+
+/**
+ * The first sentence of a problem.
+ * @param {string | null} field
+ * @param {string} what
+ */
+function statement(field, what) {
+  const name = FIELD_NAMES[field ?? ''] ?? field ?? '';
+  const column = /^data: table "data", column (".*"): it (.*)$/.exec(what);
+  if (column) return `Column ${column[1]} ${column[2]}`;
+  if (name === '' || !/^(is|are|has|have|can|cannot|must|gets|entry)\b/.test(what)) return shortened(capitalized(what));
+  const entry = /^entry (\d+) (.*)$/.exec(what);
+  if (entry) {
+    const bound = entry[1] === '1' ? 'The lower bound' : 'The upper bound';
+    const which = field === 'bounds' || field === 'with' ? bound : `Entry ${entry[1]} of ${name.toLowerCase()}`;
+    return `${which} ${withoutQuotes(entry[2] ?? '')}`;
+  }
+  const [, reason] = /^is not legal: (.*)$/s.exec(what) ?? [];
+  if (reason) return reason.startsWith('the ') ? capitalized(reason) : `${name}: ${reason}`;
+  const verb = PLURAL.has(field ?? '') ? what.replace(/^is\b/, 'are').replace(/^has\b/, 'have') : what;
+  return `${name} ${withoutQuotes(verb)}`;
+}
+
+/** @param {string} text */
+function withoutQuotes(text) {
+  return text.replace(/ ""$/, ' empty');
+}
+
+/**
+ * Rounds long numbers up to six digits.
+ * @param {string} text
+ */
+function shortened(text) {
+  return text.replace(/\d+\.\d{7,}/g, (digits) => fieldText(Number(digits), 6));
 }
 
 /**
@@ -40,8 +90,8 @@ export function unitOf(study, statistic, error) {
 
 /** The whole that an error is compared with. @type {Record<string, string>} */
 const WHOLE = {
-  people: 'of all people', ranks: 'of all people', total: 'of the largest sum', value: 'of the range', squared: 'of the largest possible value',
-  spread: 'of the largest possible value',
+  people: 'of all people', ranks: 'of all people', total: 'of the largest sum', value: 'of the range', squared: 'of the largest variance',
+  spread: 'of the largest standard deviation',
 };
 /** An error of at least this part of the range is marked as rough. */
 const ROUGH_SHARE = 1 / 3;
@@ -134,6 +184,6 @@ export function confidenceOfEach(study, statistic, line) {
  */
 export function dropEffect(line) {
   const { factor, epsilon } = line?.if_dropped ?? {};
-  if (factor) return `without this statistic, the other errors are about ${formatNumber(factor, 3)} times what you entered`;
-  return epsilon ? `without this statistic, the total is about ε ${formatNumber(epsilon, 3)}` : '';
+  if (factor) return `Without this statistic, the other errors would be about ${formatNumber(factor, 3)} times those that you entered.`;
+  return epsilon ? `Without this statistic, the total would be about ε ${formatNumber(epsilon, 3)}.` : '';
 }

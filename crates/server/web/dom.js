@@ -1,4 +1,4 @@
-// Creates and changes elements, and formats numbers.
+// Creates and changes elements, and formats texts and numbers.
 
 /**
  * @typedef {Node | string | null | undefined | false} Child
@@ -79,12 +79,14 @@ export function setField(field, text) {
 }
 
 /**
- * Shows a problem beside fields and marks them as invalid; an empty text removes it.
+ * Shows a problem beside fields, even if they are folded away, and marks them as invalid; an empty text removes it.
  * @param {HTMLElement[]} fields
  * @param {HTMLElement} note
  * @param {string} text
  */
 export function setProblem(fields, note, text) {
+  const folded = note.closest('details');
+  if (folded && text !== '' && note.textContent !== text) folded.open = true;
   setText(note, text);
   note.hidden = text === '';
   for (const field of fields) {
@@ -112,6 +114,14 @@ export function download(name, text) {
   const address = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }));
   h('a', { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 10000);
+}
+
+/**
+ * Begins a text with a capital letter, unless the text begins with a name such as people.csv.
+ * @param {string} text
+ */
+export function capitalized(text) {
+  return /^[a-z]+[ ,:]/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
 }
 
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';

@@ -8,6 +8,11 @@ import { byId, formatNumber, h, setText } from './dom.js';
  * @typedef {import('./curator_client.js').Entry} Entry
  */
 
+/** The texts of the other events. @type {Record<string, string>} */
+const EVENTS = {
+  init: 'ledger created', upgrade: 'ledger upgraded', dataset: 'data set created', recut: 'slots exchanged', quota: 'quota set', move: 'budget moved',
+  alias: 'analyst’s own key stored', begin: 'session begun', end: 'session ended', close: 'account closed',
+};
 /** Entries on a page of the history. */
 const PAGE_SIZE = 50;
 /** The most accounts whose spending is drawn. */
@@ -49,14 +54,14 @@ function id(account, key) {
   return JSON.stringify([account, key]);
 }
 
-/** The charges without an answer. */
+/** The charges of questions without an answer, and of sessions that have not begun. */
 function unanswered() {
   /** @type {Map<string, Entry>} */
   const open = new Map();
   for (const entry of state.entries) {
     const name = id(entry.account ?? '', entry.key ?? '');
     if (entry.event === 'reserve') open.set(name, entry);
-    if (entry.event === 'commit' || entry.event === 'end') open.delete(name);
+    if (['commit', 'begin', 'end'].includes(entry.event)) open.delete(name);
   }
   return open;
 }
@@ -67,7 +72,7 @@ function showPending() {
   byId('pending').hidden = list.length === 0;
   byId('pending').replaceChildren(...list.map((entry) => h('li', {},
     h('span', { class: 'line between' }, h('b', {}, entry.account ?? ''), h('span', {}, charged(entry))),
-    h('span', { class: 'hint' }, time(entry.at), `, ${entry.analyst ?? 'no analyst named'}, key `, h('code', {}, entry.key ?? '')))));
+    h('span', { class: 'hint' }, time(entry.at), `, ${entry.analyst ? `analyst ${entry.analyst}` : 'no analyst named'}, key `, h('code', {}, entry.key ?? '')))));
 }
 
 /** @param {number} at in seconds */
@@ -122,7 +127,7 @@ function showSpending() {
       list, [first[by], end], names, account.left.of, 320));
   }));
   byId('no-spending').hidden = spent.length > 0 && spent.length <= MAX_CHARTS;
-  if (spent.length > MAX_CHARTS) setText(byId('no-spending'), `${spent.length - MAX_CHARTS} more accounts are not shown.`);
+  if (spent.length > MAX_CHARTS) setText(byId('no-spending'), `The spending of ${spent.length - MAX_CHARTS} more accounts is not shown.`);
 }
 
 /** Shows a page of the history, newest first. */
@@ -160,12 +165,10 @@ function showEntries() {
 /** @param {Entry} entry */
 function eventText(entry) {
   switch (entry.event) {
-    case 'reserve': return 'question';
-    case 'open': return `opened under ${entry.parent}`;
+    case 'reserve': return entry.session ? 'session charged' : 'question charged';
+    case 'open': return `account opened under ${entry.parent}`;
     case 'commit': case 'answer': return 'answer stored';
-    case 'dataset': return 'data set';
-    case 'init': return 'ledger created';
-    default: return entry.event;
+    default: return EVENTS[entry.event] ?? entry.event;
   }
 }
 

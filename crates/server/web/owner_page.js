@@ -17,7 +17,7 @@ const state = {
   isOwner: false,
 };
 
-login(['owner', 'auditor'], 'This page is for owners and auditors; analysts ask in the console.', async (me) => {
+login(['owner', 'auditor'], 'This page is for owners and auditors. Analysts use the Console page.', async (me) => {
   state.isOwner = me.role === 'owner';
   const tables = await call('tables');
   byId('tables').replaceChildren(...tableList(tables.tables, null));
@@ -44,7 +44,7 @@ function failed(error) {
 /** @param {string} text */
 function showHead(text) {
   const [sequence = '', hash = ''] = text.split(':');
-  byId('head').replaceChildren(`${sequence} entries; the last is `, h('code', { title: hash }, `${hash.slice(0, 12)}…`));
+  byId('head').replaceChildren(`${sequence} entries. The hash of the newest entry is `, h('code', { title: hash }, `${hash.slice(0, 12)}…`));
 }
 
 /**
@@ -60,16 +60,17 @@ function branches(parent) {
     const { left } = account;
     const spent = left.of - left.amount;
     const below = branches(account.name);
-    const verb = account.parent === null ? 'allocated' : 'spent';
+    const verb = account.parent === null ? 'given to accounts' : account.kind === 'plan' ? 'used' : 'spent';
     const kind = account.parent === null ? 'data set' : 'account';
+    const rule = account.kind === 'plan' ? 'plan' : `filter ${account.kind}`;
     return h('li', {},
       h('span', { class: 'line between' },
-        h('span', {}, h('b', {}, account.name), ' ', h('small', {}, `${kind}, ${account.kind}${account.closed ? ', closed' : ''}`)),
+        h('span', {}, h('b', {}, account.name), ' ', h('small', {}, `${kind}, ${rule}${account.closed ? ', closed' : ''}`)),
         h('span', {}, `${formatNumber(spent)} of ${formatNumber(left.of, 6, 'floor')} ${left.unit} ${verb}`)),
       meter(spent / (left.of || 1)),
       h('span', { class: 'hint' }, `${formatNumber(left.amount, 4, 'floor')} left; ${account.charges} ${account.charges === 1 ? 'charge' : 'charges'}`),
       account.slots.length > 0 && h('ul', { class: 'slots', 'aria-label': `Slots of ${account.name}` },
-        ...account.slots.map((slot) => h('li', {}, `${slot.name}: ${slot.used} of ${slot.count} used`))),
+        ...account.slots.map((slot) => h('li', {}, `slot ${slot.name}: ${slot.used} of ${slot.count} openings used`))),
       below.length > 0 && h('ul', { 'aria-label': `Under ${account.name}` }, ...below));
   });
 }

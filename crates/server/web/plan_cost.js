@@ -30,7 +30,7 @@ export function showTotal(study, planned, before) {
   setText(byId('odds'), planned ? odds(planned) : '');
   setText(byId('factor'), planned ? factor(study, planned) : '');
   const certified = planned
-    ? `Certified: the exact cost of this noise is between ${formatNumber(planned.epsilon.lower, 6, 'halfExpand')} and ${formatNumber(planned.epsilon.upper, 6)}.`
+    ? `Certified: the exact privacy cost of this plan is between ε ${formatNumber(planned.epsilon.lower, 6, 'floor')} and ε ${formatNumber(planned.epsilon.upper, 6)}.`
     : '';
   setText(byId('certified'), certified);
   setText(byId('proved'), planned ? provedText(planned) : '');
@@ -47,18 +47,19 @@ export function showTotal(study, planned, before) {
  * @param {Planned} planned
  */
 function provedText({ factor, sum, least }) {
-  if (factor) return `Proved: with these kinds of noise, the errors cannot be below ${formatNumber(factor.lower, 4, 'halfExpand')} times what you entered.`;
+  if (factor) return `Proved: within this budget and with these kinds of noise, no plan has errors below ${formatNumber(factor.lower, 4, 'floor')} times those that you entered.`;
   if (!sum || !least) return '';
   if (least.sum === null) return `No lower bound on the weighted sum is proved: ${least.reason}.`;
-  const noise = least.noise === 'any' ? 'any noise' : 'these kinds of noise';
+  const plans = least.noise === 'any' ? 'any plan' : 'any plan with these kinds of noise';
   const more = formatNumber(100 * Math.max(sum / least.sum - 1, 0), 2);
-  return `Proved: the weighted sum of errors is at most ${more} % above the smallest sum that ${noise} could reach within the budget.`;
+  return `Proved: the weighted sum of errors is at most ${more} % above the smallest sum that ${plans} reaches within the budget.`;
 }
 
 /** @param {Planned} planned */
 function odds(planned) {
   const times = formatNumber(Math.exp(planned.epsilon.upper), 3);
-  return `The published numbers change the odds of any statement about one person by a factor of at most ${times}.`;
+  const apart = planned.delta.upper > 0 ? 'Apart from a probability of δ, the' : 'The';
+  return `${apart} published numbers change the odds of any statement about one person by a factor of at most ${times}.`;
 }
 
 /**
@@ -66,14 +67,14 @@ function odds(planned) {
  * @param {Planned} planned
  */
 function factor(study, planned) {
-  if (study.mode === 'errors') return 'This is the smallest epsilon that allows the errors you entered.';
-  if (study.mode === 'share') return 'The budget is shared so that the weighted errors are as small as possible.';
+  if (study.mode === 'errors') return 'This is the smallest epsilon that the planner finds for the errors you entered.';
+  if (study.mode === 'share') return 'The statistics share the budget so that the weighted sum of their errors is as small as possible.';
   const upper = planned.factor?.upper;
   if (!upper) return '';
   const size = formatNumber(upper, 3);
   return upper > 1
     ? `The budget is too small for the errors you entered: each becomes ${size} times as large.`
-    : `The budget allows smaller errors: each becomes ${size} times what you entered.`;
+    : `The budget allows smaller errors than you entered: each becomes ${size} times as large.`;
 }
 
 /**
@@ -94,12 +95,12 @@ export function showBudget(study, planned, problem) {
     slider.setAttribute('aria-valuetext', `epsilon ${formatNumber(value)}`);
   }
   setText(byId('epsilon-label'), study.mode === 'errors' ? 'Cost ε' : 'Budget ε');
-  setText(byId('slider-hint'), study.mode === 'errors' ? 'Drag to fix a budget instead. Then the errors adapt.' : 'Drag to change the budget; the errors adapt.');
+  setText(byId('slider-hint'), study.mode === 'errors' ? 'Drag the slider to fix a budget instead of the errors.' : 'Drag the slider to change the budget. The errors change with it.');
   const wrong = (/** @type {string} */ name) => (problem && problem.statistic === null && problem.field === name ? problem.problem : '');
-  setProblem([field], byId('epsilon-wrong'), wrong('epsilon') && sentence('Epsilon', wrong('epsilon')));
+  setProblem([field], byId('epsilon-wrong'), wrong('epsilon') && sentence('epsilon', wrong('epsilon')));
   const delta = /** @type {HTMLInputElement} */ (byId('delta'));
   setField(delta, study.delta);
-  setProblem([delta], byId('delta-wrong'), wrong('delta') && sentence('Delta', wrong('delta')));
+  setProblem([delta], byId('delta-wrong'), wrong('delta') && sentence('delta', wrong('delta')));
   const goal = /** @type {HTMLSelectElement} */ (byId('goal'));
   setField(goal, study.goal);
   byId('goal-line').hidden = study.mode !== 'share';
@@ -118,8 +119,11 @@ export function showShares(planned) {
   if (!planned || parts.length < 2) return;
   byId('shares-bar').replaceChildren(stackedBar(parts));
   const largest = [...parts].sort((one, other) => other.size - one.size).slice(0, 3);
-  setText(byId('shares-text'), `Each part shows the cost of one statistic alone. The most expensive are ${largest
-    .map(({ name, size }) => `${name} (ε ${formatNumber(size, 3)})`).join(', ')}. All of them together cost less than the sum of these costs: ε ${formatNumber(planned.epsilon.upper)}.`);
+  const sum = parts.reduce((total, { size }) => total + size, 0);
+  // With few releases or a delta of 0, the total is the sum.
+  const saved = planned.epsilon.upper < 0.995 * sum ? `, less than the sum of these costs, ε ${formatNumber(sum, 3)}` : '';
+  setText(byId('shares-text'), `Each part of the bar shows what one statistic would cost alone. The most expensive statistics are ${largest
+    .map(({ name, size }) => `${name} (ε ${formatNumber(size, 3)})`).join(', ')}. All statistics together cost ε ${formatNumber(planned.epsilon.upper)}${saved}.`);
 }
 
 /**
@@ -136,7 +140,7 @@ export function showComparison(planned) {
   const all = [...list, { name: 'Counterpoint', value: ours, kind: 'ours' }];
   const most = Math.max(...all.map(({ value }) => value ?? 0));
   setText(byId('others-title'), byFactor ? 'Errors for the same budget' : 'Cost of the same errors');
-  setText(byId('others-unit'), byFactor ? 'times the errors you entered' : 'epsilon');
+  setText(byId('others-unit'), byFactor ? 'as a multiple of the errors you entered' : 'epsilon');
   const shown = (/** @type {number} */ value) => (byFactor ? `${formatNumber(value, 3)} ×` : formatNumber(value));
   byId('bars').replaceChildren(...all.map(({ name, value, kind }) => h('tr', { class: kind },
     h('th', { scope: 'row' }, name),
@@ -144,6 +148,7 @@ export function showComparison(planned) {
     h('td', { class: 'drawn', 'aria-hidden': 'true' }, value === null ? '' : bar(value / most, kind)))));
   const least = Math.min(...list.map(({ value }) => value ?? Infinity));
   const saved = 100 * (1 - ours / least);
-  const what = byFactor ? 'smaller errors than' : 'less than';
-  setText(byId('saving'), saved > 0.05 && Number.isFinite(saved) ? `${formatNumber(saved, 2, 'halfExpand')} % ${what} the best of the other theorems.` : '');
+  const [what, whose] = byFactor ? ['errors are', 'the errors'] : ['epsilon is', 'the epsilon'];
+  const text = `Counterpoint’s ${what} ${formatNumber(saved, 2, 'halfExpand')} % smaller than ${whose} by the best other theorem. (The other theorems are applied to Laplace noise.)`;
+  setText(byId('saving'), saved > 0.05 && Number.isFinite(saved) ? text : '');
 }

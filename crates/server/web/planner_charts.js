@@ -22,7 +22,7 @@ const LINE = 68;
  */
 
 /**
- * Draws likely answers around the truth, and below them the range of answers.
+ * Draws likely answers around the number without noise, and below them the range of answers.
  * @param {LikelyAnswers} likely
  * @returns {SVGElement}
  */
@@ -125,8 +125,8 @@ function normalCdf(x) {
 /** @param {LikelyAnswers} likely */
 function label(likely) {
   const axis = likely.axis ? `, on an axis from ${formatNumber(likely.axis[0], 4, 'halfExpand')} to ${formatNumber(likely.axis[1], 4, 'halfExpand')}` : '';
-  const before = likely.before === null ? '' : `; it was ${formatNumber(likely.before)}`;
-  return `Answers within ${formatNumber(likely.error)} of the truth${axis}${before}`;
+  const before = likely.before === null ? '' : `; in the kept plan, within ${formatNumber(likely.before)}`;
+  return `Likely answers are within ${formatNumber(likely.error)} of the number without noise${axis}${before}`;
 }
 
 /**

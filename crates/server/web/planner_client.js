@@ -1,6 +1,7 @@
 // The client of the planner: one request at a time, the newest. A server for other machines requires the token of the console.
 
 import { authorization } from './curator_client.js';
+import { sentence } from './descriptions.js';
 
 /**
  * @typedef {{lower: number, upper: number}} Bracket
@@ -42,8 +43,8 @@ export async function post(path, body, signal, more = {}) {
   const text = await response.text();
   if (response.ok) return { text, problem: null };
   if (response.status === 422) return { text, problem: JSON.parse(text) };
-  const missing = 'This server requires a token. Enter one in the console first.';
-  const words = response.status === 401 && !more['Release-Key'] ? missing : text.trim() || `status ${response.status}`;
+  const missing = 'This server requires a token. Log in on the Console or the Owner page first.';
+  const words = response.status === 401 && !more['Release-Key'] ? missing : text.trim() || `The server answered with status ${response.status}`;
   return { text, problem: { statistic: null, field: null, problem: words } };
 }
 
@@ -176,6 +177,5 @@ function planIn(text) {
 export async function readFile(text) {
   const { text: answer, problem } = await post('/study', { text });
   if (!problem) return JSON.parse(answer);
-  const place = [problem.statistic ? `statistic ${problem.statistic}: ` : '', problem.field ? `${problem.field} ` : ''];
-  throw new Error(place.join('') + problem.problem);
+  throw new Error((problem.statistic ? `Statistic ${problem.statistic}: ` : '') + sentence(problem.field, problem.problem));
 }

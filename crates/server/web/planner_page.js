@@ -187,12 +187,12 @@ function render() {
   showComparison(planned);
   showShares(planned);
   const general = problem && problem.statistic === null && !problem.column && !hasPlace(problem.field);
-  setProblem([], byId('trouble'), general && problem ? sentence(problem.field ?? '', problem.problem) : '');
+  setProblem([], byId('trouble'), general && problem ? sentence(problem.field, problem.problem) : '');
   byId('compare').hidden = kept !== null || answer === null;
   byId('go-back').hidden = byId('forget').hidden = kept === null;
   setText(byId('compare-hint'), kept
-    ? 'The numbers marked “was” are those of the plan that you kept.'
-    : 'Keep this plan for comparison. After a change, its numbers are shown beside the new ones.');
+    ? 'The numbers after “was” belong to the plan that you kept.'
+    : 'Keep this plan for comparison. After each change, the page shows its numbers beside those of the new plan.');
   showExport();
   const isPlanned = planned && !problem && byId('cost').getAttribute('aria-busy') !== 'true';
   updateRelease({
@@ -219,15 +219,14 @@ function showData(study) {
     const field = /** @type {HTMLInputElement} */ (byId(name));
     setField(field, study.data[name]);
     const about = problem?.field === name ? problem : null;
-    const label = { people: 'The number of people', rows: 'The number of rows per person', sample_of: 'The size of the population' }[name];
-    setProblem([field], byId(`${name}-wrong`), about ? sentence(label, about.problem) : '');
+    setProblem([field], byId(`${name}-wrong`), about ? sentence(name, about.problem) : '');
   }
   columns.update(study, problem);
   fillPersonColumns(/** @type {HTMLSelectElement} */ (byId('person')), study);
   byId('declared').hidden = !hasColumns(study);
   const used = study.data.columns.filter((column) => column.holds !== '').length;
   setText(byId('declared-title'), `${study.data.columns.length} columns, ${used} in use`);
-  setProblem([], byId('adjacency-wrong'), problem?.field === 'adjacency' ? sentence('Who is protected', problem.problem) : '');
+  setProblem([], byId('adjacency-wrong'), problem?.field === 'adjacency' ? sentence('adjacency', problem.problem) : '');
 }
 
 /**
@@ -310,7 +309,7 @@ async function copy(text, button) {
     announce('Copied');
     setText(button, 'Copied');
   } catch {
-    announce('The browser does not allow copying. Select the text and copy it yourself.');
+    announce('The browser does not allow the page to copy. Select the text and copy it yourself.');
     setText(button, 'Not allowed');
   }
   setTimeout(() => setText(button, label), 1500);
@@ -336,7 +335,7 @@ async function load(file) {
     replace(fromFile(await readFile(await file.text())));
     announce(`Opened ${file.name}`);
   } catch (error) {
-    setProblem([], byId('trouble'), `${file.name} is not a study file: ${error instanceof Error ? error.message : ''}`);
+    setProblem([], byId('trouble'), `${file.name} cannot be opened as a study file. ${error instanceof Error ? error.message : ''}`);
   }
 }
 
@@ -348,7 +347,7 @@ function declareColumns(names) {
   change((study) => takeColumns(study, names));
   const details = byId('declared').querySelector('details');
   if (details) details.open = true;
-  announce(`${names.length} columns`);
+  announce(`The study has ${names.length} columns`);
 }
 
 /** @param {File} file */
@@ -358,7 +357,7 @@ async function readHeader(file) {
     const { names, separator } = await headerOf(file);
     declareColumns(names);
     const other = separator !== null && separator !== ',' && names.length > 1;
-    setText(byId('header-note'), other ? 'The columns of this file are not separated by commas. Save the file with commas before you release the study.' : '');
+    setText(byId('header-note'), other ? 'The columns of this file are not separated by commas. Save the file with commas between the columns before you release the study.' : '');
   } catch (error) {
     setProblem([], byId('header-wrong'), `${file.name}: ${error instanceof Error ? error.message : ''}.`);
   }
@@ -425,7 +424,7 @@ function addListeners() {
     state.kept = { study: steps.now, answer, lines: /** @type {Map<number, Line>} */ (lines) };
     render();
     byId('go-back').focus();
-    announce('The plan is kept. Its numbers are shown beside those of changed plans.');
+    announce('The plan is kept. After each change, the page shows its numbers beside those of the new plan.');
   });
   on('go-back', 'click', () => { if (state.kept) replace(state.kept.study); });
   on('forget', 'click', () => { state.kept = null; render(); byId('compare').focus(); });

@@ -19,7 +19,7 @@ const AGGREGATES = {
   VARIANCE: { label: 'the variance', holds: 'numbers' },
   STDDEV: { label: 'the standard deviation', holds: 'numbers' },
   HISTOGRAM: { label: 'a histogram', holds: 'numbers' },
-  PROPORTION: { label: 'the share', holds: 'groups' },
+  PROPORTION: { label: 'the share of rows', holds: 'groups' },
 };
 
 const FIELDS = /** @type {const} */ (['table', 'of', 'column', 'edges', 'category', 'where', 'low', 'high', 'is', 'by', 'also']);

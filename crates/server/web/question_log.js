@@ -33,7 +33,7 @@ export function remember(who, question, answer) {
   /** @type {LogEntry[]} */
   const list = loadStored(name) ?? [];
   const same = list.find((each) => JSON.stringify(each.question) === JSON.stringify(question));
-  const cost = answer.repeated ? same?.cost ?? 'nothing, because it was answered before' : chargeText(answer.cost);
+  const cost = answer.repeated ? same?.cost ?? 'nothing, because the question was answered before' : chargeText(answer.cost);
   store(name, [{ question, cost }, ...list.filter((each) => each !== same)].slice(0, MAX_ENTRIES));
 }
 
@@ -50,7 +50,7 @@ export function showQuestionLog(who, account, again) {
   byId('asked-list').replaceChildren(...list.map(({ question, cost }) => h('li', {},
     h('code', {}, question.sql),
     h('span', { class: 'line between' },
-      h('span', { class: 'hint' }, `${payment(question)}; it cost ${cost}`),
+      h('span', { class: 'hint' }, `Asked with ${payment(question)}; the answer cost ${cost}.`),
       h('button', { type: 'button', onclick: () => again(question) }, 'Ask again for free',
         h('span', { class: 'hidden' }, `: ${question.sql}`))))));
 }
@@ -59,5 +59,5 @@ export function showQuestionLog(who, account, again) {
 function payment({ epsilon, rho, error, slot }) {
   if (epsilon !== undefined) return `epsilon ${epsilon}`;
   if (rho !== undefined) return `rho ${rho}`;
-  return error !== undefined ? `error ${error}` : `slot ${slot}`;
+  return error !== undefined ? `errors of at most ${error}` : `slot ${slot}`;
 }

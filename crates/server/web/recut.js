@@ -58,7 +58,7 @@ export function showSlots(account, onChange) {
   state.account = account;
   byId('slot-list').replaceChildren(
     ...slots.map((slot) =>
-      h('li', {}, h('b', {}, slot.name), ` ${slot.count - slot.used} of ${slot.count} left`, h('small', {}, ` ${declarationText(slot)}`)),
+      h('li', {}, h('b', {}, slot.name), ` ${slot.count - slot.used} of ${slot.count} openings left`, h('small', {}, ` ${declarationText(slot)}`)),
     ),
   );
   byId('recut').hidden = account.closed || slots.every((slot) => slot.used >= slot.count);
@@ -84,7 +84,7 @@ function form(slots) {
             clearResult();
           },
         }),
-        h('span', { class: 'hint' }, `of ${slot.count - slot.used} left`),
+        h('span', { class: 'hint' }, `of ${slot.count - slot.used} openings`),
       ),
     ),
   );
@@ -128,7 +128,7 @@ function line(made, index) {
     'div',
     { class: 'line new-slot' },
     input('name', 'name', 10),
-    input('count', 'times', 3),
+    input('count', 'openings', 3),
     h('span', {}, '×'),
     kind,
     ...fields.flatMap((field, place) => [
@@ -183,7 +183,7 @@ async function send(isTry) {
   try {
     const path = `accounts/${encodeURIComponent(state.account.name)}/recut${isTry ? '/rehearsal' : ''}`;
     const account = await call(path, recutRequest());
-    setText(byId('recut-said'), isTry ? 'This exchange is allowed. Nothing was changed.' : 'The slots were exchanged.');
+    setText(byId('recut-said'), isTry ? 'This exchange is allowed. Nothing has changed yet.' : 'The slots were exchanged.');
     if (isTry) return;
     Object.assign(state, { given: new Map(), made: [newSlot()] });
     state.onChange(account);

@@ -87,15 +87,15 @@ async function run(path) {
   }, PROGRESS_INTERVAL);
   try {
     const { text, problem } = await post(path, study, undefined, { 'Plan-Name': name, ...key() });
-    if (problem) state.problem = sentence(problem.field ?? '', problem.problem);
+    if (problem) state.problem = sentence(problem.field, problem.problem);
     else {
       /** @type {Published} */
       const published = JSON.parse(text);
       state.result = { published, publication: JSON.parse(published.files['release.json'] ?? ''), study: JSON.stringify(study) };
-      setText(byId('live'), published.made_up ? 'Tried with made-up rows' : 'Released');
+      setText(byId('live'), published.made_up ? 'The trial with made-up rows is done' : 'The study is released');
     }
   } catch {
-    state.problem = 'The server does not answer. If the study was charged, releasing it again costs nothing more.';
+    state.problem = 'The server does not answer. If it has already charged this study, releasing the study again costs nothing more.';
   } finally {
     clearInterval(progressTimer);
     state.running = null;
@@ -119,28 +119,28 @@ function show() {
     byId('release-hint'),
     planned.hasColumns
       ? 'Noise is drawn only once. Releasing the same study again gives the same numbers and costs nothing.'
-      : 'First declare the columns of your data in step 1. The statistics are computed from these columns.',
+      : 'First declare the columns of your data in step 1, because the statistics are computed from them.',
   );
   byId('releasing').hidden = running === null;
   const bar = byId('release-bar');
   if (progress === null || progress >= 1) bar.removeAttribute('value');
   else bar.setAttribute('value', String(progress));
-  const rows = running === '/release' ? `Computing from ${source.name}, charging and drawing noise` : 'Computing from made-up rows';
+  const rows = running === '/release' ? `Charging the cost, computing from ${source.name} and drawing noise` : 'Computing from made-up rows';
   setText(byId('release-stage'), progress !== null && progress < 1 ? 'Planning …' : `${rows} …`);
   setProblem([], byId('release-wrong'), problem);
   byId('released').hidden = result === null;
   if (!result) return;
   const { publication, published } = result;
-  setText(byId('released-title'), published.made_up ? 'Made-up numbers' : 'Published');
+  setText(byId('released-title'), published.made_up ? 'Made-up numbers' : 'Published numbers');
   byId('released').classList.toggle('made-up', published.made_up);
   const { epsilon, delta, budget } = publication.privacy;
   const rest =
-    budget.epsilon > 0 ? ` The data set has spent ε ${formatNumber(budget.epsilon_spent)} of ${formatNumber(budget.epsilon, 6, 'floor')}.` : '';
+    budget.epsilon > 0 ? ` Of the data set’s budget of ε ${formatNumber(budget.epsilon, 6, 'floor')}, ε ${formatNumber(budget.epsilon_spent)} is spent.` : '';
   setText(
     byId('released-cost'),
     published.made_up
       ? 'These numbers are computed from made-up rows and say nothing about anybody. Nothing was charged or written.'
-      : `Guarantee: ε ${formatNumber(epsilon)} at δ = ${formatNumber(delta)}.${rest} The files are in ${source.folder}.`,
+      : `The guarantee of these numbers is ε ${formatNumber(epsilon)} at δ = ${formatNumber(delta)}.${rest} The files are in ${source.folder}.`,
   );
   byId('released-old').hidden = result.study === JSON.stringify(planned.study);
 }
@@ -225,7 +225,7 @@ function charts(statistics) {
     .slice(0, MAX_CHARTS)
     .map(({ title, list }) => h('figure', {}, h('figcaption', {}, title), chart(title, list, width)));
   const left = series.length - drawn.length;
-  byId('released-charts').replaceChildren(...drawn, ...(left > 0 ? [h('p', { class: 'hint' }, `${left} more are shown in the table only.`)] : []));
+  byId('released-charts').replaceChildren(...drawn, ...(left > 0 ? [h('p', { class: 'hint' }, `There is no chart for ${left} more ${left === 1 ? 'statistic or group' : 'statistics or groups'}; the table has their numbers.`)] : []));
 }
 
 /**

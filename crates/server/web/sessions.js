@@ -1,7 +1,7 @@
 // Sessions: mechanisms that are charged when they are opened and then answer several questions, one by one.
 
 import { balanceText } from './charge_text.js';
-import { call, errorText, fetchPages } from './curator_client.js';
+import { call, errorText, fetchPages, readable } from './curator_client.js';
 import { byId, h, setProblem, setText } from './dom.js';
 import { isAboutToken, logOut } from './login.js';
 
@@ -9,6 +9,9 @@ import { isAboutToken, logOut } from './login.js';
  * @typedef {{account: string, key: string, table: string, declared: Record<string, any>, answered: number, over: boolean}} Session
  * @typedef {{sql: string, reply: unknown}} Reply
  */
+
+/** The kinds of sessions, by their names in a declaration. @type {Record<string, string>} */
+const KINDS = { 'sparse-vector': 'sparse vector', 'guess-and-check': 'guess and check', sequence: 'sequence', own: 'mechanism of the owner' };
 
 /** The sessions, and the answers that this tab received. */
 const state = {
@@ -59,7 +62,7 @@ export async function startSessions(tables, account, onSpent) {
   byId('session-table').replaceChildren(...tables.map((name) => h('option', { value: name }, name)));
   const kind = () => {
     const { value } = /** @type {HTMLSelectElement} */ (byId('session-kind'));
-    setText(byId('session-answers-label'), { sparse_vector: 'Number of answers above the threshold', guess_and_check: 'Corrections', sequence: 'Counts' }[value] ?? '');
+    setText(byId('session-answers-label'), { sparse_vector: 'Number of answers above the threshold', guess_and_check: 'Number of corrections', sequence: 'Number of counts' }[value] ?? '');
     setText(byId('session-threshold-label'), value === 'guess_and_check' ? 'Tolerance' : 'Threshold');
     byId('session-threshold-line').hidden = value === 'sequence';
   };
@@ -67,7 +70,13 @@ export async function startSessions(tables, account, onSpent) {
   byId('session-kind').addEventListener('change', kind);
   byId('session-form').addEventListener('submit', async (event) => {
     event.preventDefault();
-    setProblem([], byId('session-wrong'), '');
+    const fields = ['session-epsilon', 'session-answers', 'session-threshold'].map((id) => /** @type {HTMLInputElement} */ (byId(id)));
+    setProblem(fields, byId('session-wrong'), '');
+    const wrong = fields.find((field) => field.checkVisibility() && typeof number(field.id) === 'string');
+    if (wrong) {
+      const label = wrong.labels?.[0]?.textContent ?? '';
+      return setProblem([wrong], byId('session-wrong'), readable(`${label} is ${JSON.stringify(wrong.value)}; legal: a number`));
+    }
     try {
       const opened = await call('sessions', sessionRequest(account()));
       setText(byId('session-said'), `Session ${opened.key} is open. The account has ${balanceText(opened.left)}.`);
@@ -129,6 +138,7 @@ function item(session, index) {
     h('button', { type: 'submit' }, 'Ask'),
   );
   const replies = state.replies.get(path(session)) ?? [];
+  const count = `${answered} ${answered === 1 ? 'question' : 'questions'} answered`;
   return h(
     'li',
     {},
@@ -139,11 +149,12 @@ function item(session, index) {
         'span',
         {},
         h('b', {}, key),
-        h('small', {}, ` ${kind.replaceAll('-', ' ')} on ${table}, paid by ${account}; ${answered} answered${over ? ', over' : ''}`),
+        h('small', {}, ` ${KINDS[kind] ?? kind} about table ${table}, paid by account ${account}; ${count}${over ? '; ended' : ''}`),
       ),
       !over && h('button', { type: 'button', onclick: () => close(session) }, 'End', h('span', { class: 'hidden' }, ` session ${key}`)),
     ),
     !over && !isOwn && form,
+    !over && isOwn && h('p', { class: 'hint' }, 'Questions to this session go through the HTTP interface, not through this page.'),
     replies.length > 0 &&
       h(
         'ol',
@@ -174,7 +185,7 @@ async function ask(session, sql, more) {
     const answer = await call(`${path(session)}/questions`, { name: crypto.randomUUID(), sql, ...more });
     const list = state.replies.get(path(session)) ?? [];
     state.replies.set(path(session), [{ sql, reply: answer.reply }, ...list]);
-    setText(byId('session-said'), `${session.key} answered: ${replyText(answer.reply)}`);
+    setText(byId('session-said'), `Session ${session.key} answered: ${replyText(answer.reply)}`);
     await load();
   } catch (error) {
     failed(error);
@@ -186,7 +197,7 @@ async function close(session) {
   setProblem([], byId('session-wrong'), '');
   try {
     await call(path(session), undefined, undefined, 'DELETE');
-    setText(byId('session-said'), `Session ${session.key} is over. Its cost is not refunded.`);
+    setText(byId('session-said'), `Session ${session.key} has ended. Its cost is not refunded.`);
     await load();
   } catch (error) {
     failed(error);

@@ -35,13 +35,13 @@ const WITH = { name: 'with', shape: 'column', holds: 'numbers', label: 'and' };
 const SHARES = { name: 'shares', shape: 'numbers', label: 'Shares', hint: '0.5 is the median' };
 /** @type {Field} */
 const CANDIDATES = {
-  name: 'candidates', shape: 'numbers', label: 'or values', hint: 'the values that may be chosen', optional: true, more: true,
+  name: 'candidates', shape: 'numbers', label: 'or candidates', hint: 'the values that the answer may have', optional: true, more: true,
 };
 /** The fields of all statistics about columns. @type {Field[]} */
 const ROWS = [
-  { name: 'by', shape: 'names', label: 'For each', optional: true, hint: 'columns with groups, separated by commas; empty: all rows together' },
-  { name: 'where', shape: 'text', label: 'Only rows where', optional: true, hint: 'for instance age BETWEEN 18 AND 64; empty: all rows' },
-  { name: 'expected', shape: 'number', label: 'Expected rows', optional: true, more: true, hint: 'of each group, for planning the error' },
+  { name: 'by', shape: 'names', label: 'For each', optional: true, hint: 'columns with groups, separated by commas; all rows together if empty' },
+  { name: 'where', shape: 'text', label: 'Only rows where', optional: true, hint: 'for instance age BETWEEN 18 AND 64; all rows if empty' },
+  { name: 'expected', shape: 'number', label: 'Expected rows', optional: true, more: true, hint: 'in each group, for planning the error' },
 ];
 
 /** @type {Record<string, Kind>} */
@@ -49,17 +49,17 @@ export const KINDS = {
   count: {
     label: 'Count',
     summary: 'The number of people',
-    fields: [{ name: 'bounds', shape: 'pair', label: 'Only values from', optional: true, hint: 'both ends included; empty: all' }],
+    fields: [{ name: 'bounds', shape: 'pair', label: 'Only values from', optional: true, hint: 'both ends included; all people if empty' }],
     columnFields: [],
     start: {},
     error: 'people',
-    explanation: 'Any one person changes a count by at most one. Whole-number noise hides this change.',
-    theorem: 'Geometric or discrete Gaussian noise on a whole number; its error is exact, because it is computed from the noise’s own distribution.',
+    explanation: 'One person changes a count by at most one. The noise, a whole number, hides this change.',
+    theorem: 'The noise has a geometric or a discrete Gaussian distribution. The error is computed from this distribution, so it is exact.',
   },
   proportion: {
     label: 'Proportion',
     summary: 'The share of people with a property',
-    fields: [{ name: 'bounds', shape: 'pair', label: 'Counts values from', hint: 'both ends included' }],
+    fields: [{ name: 'bounds', shape: 'pair', label: 'Share of values from', hint: 'both ends included' }],
     columnFields: [
       ANY,
       { name: 'categories', shape: 'names', label: 'is one of', hint: 'groups, separated by commas', of: 'groups' },
@@ -67,8 +67,8 @@ export const KINDS = {
     ],
     start: { 'bounds.0': '1', 'bounds.1': '1.5' },
     error: 'share',
-    explanation: 'A count divided by the number of people, which must be public.',
-    theorem: 'Noise on the count, divided by the public number of people.',
+    explanation: 'A count divided by the number of people. With more people, the proportion needs less noise.',
+    theorem: 'If the number of people is public, only the count has noise. Otherwise both have noise, and the error is that of their quotient.',
   },
   sum: {
     label: 'Sum',
@@ -77,8 +77,8 @@ export const KINDS = {
     columnFields: [NUMBERS, NARROWER],
     start: { 'bounds.0': '0', 'bounds.1': '100' },
     error: 'total',
-    explanation: 'Bounds limit the contribution of one person. Narrow bounds cost less. Values outside count as the nearer bound.',
-    theorem: 'Values are clamped and put on a grid of whole numbers, so that the largest change by one person is known exactly.',
+    explanation: 'The bounds limit how far one person can change the sum, so narrow bounds cost less. Values outside the bounds count as the nearer bound.',
+    theorem: 'Values are clamped to the bounds and rounded to whole multiples of a step, so that the largest change by one person is known exactly.',
   },
   mean: {
     label: 'Mean',
@@ -92,23 +92,23 @@ export const KINDS = {
   },
   variance: {
     label: 'Variance',
-    summary: 'The spread of values, squared',
+    summary: 'The mean squared distance from the mean',
     fields: [BETWEEN],
     columnFields: [NUMBERS, NARROWER],
     start: { 'bounds.0': '0', 'bounds.1': '100' },
     error: 'squared',
-    explanation: 'Computed from two noisy sums: of the values and of their squares. The error is in squared units.',
-    theorem: 'The error covers both noises and holds for the worst data within the bounds.',
+    explanation: 'The variance is computed from two noisy sums: of the values and of their squares. Its error is in squared units of the values.',
+    theorem: 'The error covers the noise of both sums and holds for the worst data within the bounds.',
   },
   'standard-deviation': {
     label: 'Standard deviation',
-    summary: 'The spread of values',
+    summary: 'The spread of values around the mean',
     fields: [BETWEEN],
     columnFields: [NUMBERS, NARROWER],
     start: { 'bounds.0': '0', 'bounds.1': '100' },
     error: 'spread',
-    explanation: 'The root of the variance, in the units of the values.',
-    theorem: 'Computed from the same noisy sums as a variance; the error holds for the worst data within the bounds.',
+    explanation: 'The square root of the variance, in the units of the values.',
+    theorem: 'It is computed from the same noisy sums as the variance. The error holds for the worst data within the bounds.',
   },
   histogram: {
     label: 'Histogram',
@@ -119,7 +119,7 @@ export const KINDS = {
     ],
     columnFields: [
       ANY,
-      { name: 'bins', shape: 'numbers', label: 'Edges', hint: 'increasing numbers; empty: 20 equal steps', optional: true, of: 'numbers' },
+      { name: 'bins', shape: 'numbers', label: 'Edges', hint: 'increasing numbers; 20 equal steps if empty', optional: true, of: 'numbers' },
     ],
     start: { categories: 'north, east, south, west' },
     error: 'people',
@@ -128,36 +128,36 @@ export const KINDS = {
   },
   quantiles: {
     label: 'Quantiles',
-    summary: 'The median, quartiles, …',
+    summary: 'The median, the quartiles, …',
     fields: [
       BETWEEN,
       SHARES,
-      { ...POINTS, hint: 'the number of candidate values; empty: 101' },
+      { ...POINTS, hint: 'the number of candidate values; 101 if empty' },
       CANDIDATES,
     ],
-    columnFields: [NUMBERS, SHARES, { ...POINTS, hint: 'the number of candidate values; empty: 101' }, CANDIDATES],
+    columnFields: [NUMBERS, SHARES, { ...POINTS, hint: 'the number of candidate values; 101 if empty' }, CANDIDATES],
     start: { 'bounds.0': '0', 'bounds.1': '100', shares: '0.25, 0.5, 0.75' },
     error: 'ranks',
-    explanation: 'A candidate value is chosen at random; values closer to the requested rank are more likely. The error is in ranks: 50 means off by at most 50 people.',
-    theorem: 'The exponential mechanism, composed by its bounded range rather than by its epsilon alone.',
+    explanation: 'The answer is one of the candidate values, chosen at random so that values near the quantile are more likely. The error is a number of rows (ranks): with an error of 50, at most 50 rows lie between the answer and the quantile.',
+    theorem: 'The exponential mechanism. Its cost is computed from its bounded range; its epsilon alone would give a higher cost.',
   },
   cdf: {
     label: 'Cumulative counts',
     summary: 'The number of people below each value',
     fields: [
       BETWEEN,
-      { ...POINTS, more: false, hint: 'empty: 20' },
+      { ...POINTS, more: false, hint: 'the number of values; 20 if empty' },
       { name: 'bins', shape: 'numbers', label: 'or edges', hint: 'increasing numbers', optional: true, more: true },
     ],
     columnFields: [
       NUMBERS,
-      { ...POINTS, more: false, hint: 'empty: 20' },
+      { ...POINTS, more: false, hint: 'the number of values; 20 if empty' },
       { name: 'bins', shape: 'numbers', label: 'or edges', hint: 'increasing numbers', optional: true, more: true },
     ],
     start: { 'bounds.0': '0', 'bounds.1': '100' },
     error: 'people',
-    explanation: 'Counts of the people below many values. They are computed from a tree of counts, of which each person changes only a few.',
-    theorem: 'A binary tree of counts. For 10⁶ edges, at most 20 releases are charged under add-remove and 39 under replace; the latter number is exact.',
+    explanation: 'For each of many values, the number of people below it. The numbers are computed from a tree of counts; each person changes only a few of these counts.',
+    theorem: 'A binary tree of counts. For 10⁶ edges, the charge is for at most 20 counts under add-remove, and for exactly 39 under replace.',
   },
   covariance: {
     label: 'Covariance',
@@ -169,7 +169,7 @@ export const KINDS = {
     columnFields: [NUMBERS, WITH],
     start: { 'bounds.0': '0', 'bounds.1': '100', 'with.0': '0', 'with.1': '100' },
     error: 'product',
-    explanation: 'Computed from noisy sums of both values and of their product.',
+    explanation: 'The covariance is computed from noisy sums of both values and of their product.',
     theorem: 'The error holds for the worst data within the bounds.',
   },
   correlation: {
@@ -182,12 +182,12 @@ export const KINDS = {
     columnFields: [NUMBERS, WITH],
     start: { 'bounds.0': '0', 'bounds.1': '100', 'with.0': '0', 'with.1': '100', epsilon: '0.2' },
     error: 'none',
-    explanation: 'From −1 to 1. Its error depends on the data, so no error can be promised. You fix its epsilon instead.',
-    theorem: 'Computed from noisy moments of both columns. Computing with noisy numbers costs no privacy (post-processing).',
+    explanation: 'A number from −1 to 1. Its error depends on the data, so the planner cannot promise an error. You fix the epsilon of the correlation instead.',
+    theorem: 'It is computed from noisy moments of both columns. Computing with noisy numbers costs no privacy (post-processing).',
   },
   regression: {
     label: 'Regression',
-    summary: 'Predicts one value from others',
+    summary: 'How to predict one value from others',
     fields: [
       { ...BETWEEN, label: 'Outcome from' },
       { name: 'predictors', shape: 'pairs', label: 'Predictors', hint: 'ranges such as 0 to 100; 0 to 1' },
@@ -195,18 +195,18 @@ export const KINDS = {
     columnFields: [NUMBERS, { name: 'predictors', shape: 'names', label: 'from', hint: 'columns of numbers, separated by commas' }],
     start: { 'bounds.0': '0', 'bounds.1': '100', predictors: '0 to 100; 0 to 1', epsilon: '0.2' },
     error: 'none',
-    explanation: 'The errors of the coefficients depend on the data, so no errors can be promised. You fix the epsilon of the regression instead.',
+    explanation: 'The errors of the coefficients depend on the data, so the planner cannot promise errors. You fix the epsilon of the regression instead.',
     theorem: 'The coefficients are computed from noisy moments of all columns. Computing with noisy numbers costs no privacy (post-processing).',
   },
   'held-back': {
     label: 'Held back',
     summary: 'A reserve for later questions',
-    fields: [{ name: 'delta', shape: 'number', label: 'Its delta', optional: true, more: true, hint: 'empty: 0' }],
+    fields: [{ name: 'delta', shape: 'number', label: 'Delta', optional: true, more: true, hint: '0 if empty' }],
     columnFields: null,
     start: { epsilon: '0.1' },
     error: 'none',
-    explanation: 'A part of epsilon that is reserved for later questions of any kind.',
-    theorem: 'Composed as the worst mechanism with this guarantee, randomized response.',
+    explanation: 'A part of the budget that is kept for later questions of any kind.',
+    theorem: 'It is charged as randomized response, the mechanism that reveals most with this guarantee.',
   },
 };
 

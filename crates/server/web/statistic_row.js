@@ -33,6 +33,9 @@ import { accuracyField, answerRange, columnOf, hasColumns, hasError, startFields
  * @property {number} share its cost alone, relative to the most expensive statistic
  */
 
+/** The kinds of noise, by their names in a study file. @type {Record<string, string>} */
+const NOISES = { '': 'chosen by the planner', laplace: 'Laplace', gaussian: 'Gaussian', exponential: 'exponential mechanism' };
+
 const PIN = 'M9.5 1.5l5 5-1.2 1.2-.9-.2-3 3 .1 2.6-1 1-3-3L2 14.6l-.6-.6 3.5-3.5-3-3 1-1 2.6.1 3-3-.2-.9z';
 
 export class Row {
@@ -138,7 +141,7 @@ export class Row {
       const label = h('label', { for: this.key(field.shape === 'pair' ? `${field.name}.0` : field.name) }, field.label);
       const inputs = field.shape === 'pair'
         ? [h('span', { class: 'pair' }, this.input(`${field.name}.0`, `${field.label} (lowest)`, { inputmode: 'decimal' }), 'to',
-          this.input(`${field.name}.1`, `${field.label}: to (highest)`, { inputmode: 'decimal' }))]
+          this.input(`${field.name}.1`, `${field.label} (highest)`, { inputmode: 'decimal' }))]
         : [field.shape === 'column' ? this.choice(field)
           : this.input(field.name, field.label, field.shape === 'number' ? { inputmode: 'decimal', size: 9 } : { class: 'long' })];
       const whole = h('div', { class: 'field' }, h('div', { class: 'line' }, label, ...inputs), hint, this.note(field.name));
@@ -171,7 +174,7 @@ export class Row {
       const noise = h('select', {
         id: this.key('noise'), 'data-key': 'noise', 'aria-describedby': this.key('noise-wrong'),
         onchange: () => this.actions.edit(this.id, (edited) => { edited.fields.noise = noise.value; }),
-      }, ...noises.map((value) => h('option', { value }, value || 'the best one')));
+      }, ...noises.map((value) => h('option', { value }, NOISES[value])));
       this.fields.set('noise', [noise]);
       parts.push(h('div', { class: 'field' },
         h('div', { class: 'line' },
@@ -240,7 +243,7 @@ export class Row {
     for (const [name, fields] of this.fields) {
       fields.forEach((field) => setField(field, this.textOf(name, field, statistic)));
       const note = this.notes.get(name);
-      const wrong = problem?.field === name ? sentence(this.labelOf(name), problem.problem) : '';
+      const wrong = problem?.field === name ? sentence(this.hasSecondColumn(name) ? 'second' : name, problem.problem) : '';
       if (note) setProblem(fields, note, wrong);
     }
     for (const { field: { name, unless, of }, whole } of this.choices) {
@@ -250,8 +253,8 @@ export class Row {
     }
     const elsewhere = problem && !(problem.field && this.notes.has(problem.field) && this.fields.has(problem.field));
     const pin = this.notes.get('pin');
-    if (pin) setProblem([this.pin], pin, problem?.field === 'pin' ? sentence('Pin', problem.problem) : '');
-    setText(this.general, elsewhere && problem.field !== 'pin' ? sentence(problem.field ?? '', problem.problem) : '');
+    if (pin) setProblem([this.pin], pin, problem?.field === 'pin' ? sentence('pin', problem.problem) : '');
+    setText(this.general, elsewhere && problem.field !== 'pin' ? sentence(problem.field, problem.problem) : '');
     this.general.hidden = this.general.textContent === '';
     const typed = this.fields.get(this.accuracy)?.[0];
     if (typed instanceof HTMLInputElement) {
@@ -259,7 +262,7 @@ export class Row {
     }
     this.pin.setAttribute('aria-pressed', String(statistic.pin));
     this.pin.setAttribute('aria-label', statistic.pin ? `Unpin the error of ${title}` : `Pin the error of ${title}`);
-    this.pin.title = statistic.pin ? 'Pinned: this error stays when the others change' : 'Keep this error when the others change';
+    this.pin.title = statistic.pin ? 'This error stays when the other errors change' : 'Keep this error when the other errors change';
     this.up?.setAttribute('aria-label', `Move ${title} up`);
     this.down?.setAttribute('aria-label', `Move ${title} down`);
     this.gone?.setAttribute('aria-label', `Remove ${title}`);
@@ -279,13 +282,12 @@ export class Row {
     return statistic.fields[field.dataset.key ?? name] ?? '';
   }
 
-  /** @param {string} name */
-  labelOf(name) {
-    const own = {
-      column: 'The column', where: 'The condition', by: 'The grouping', expected: 'The expected number of rows', error: 'The error', weight: 'The weight', epsilon: 'Epsilon', bounds: 'The range', with: 'The other range', name: 'The name',
-      shares: 'The shares', bins: 'The edges', categories: 'The groups',
-    };
-    return own[/** @type {keyof typeof own} */ (name)] ?? name[0]?.toUpperCase() + name.slice(1);
+  /**
+   * True for the field of the second of two columns.
+   * @param {string} name
+   */
+  hasSecondColumn(name) {
+    return name === 'with' && this.about.some((field) => field.name === 'with' && field.shape === 'column');
   }
 
   /** @param {RowContent} shown */
@@ -296,7 +298,7 @@ export class Row {
       setText(this.result, '');
       setText(this.detail, '');
     } else if (error === null) {
-      setText(this.result, statistic.kind === 'held-back' ? 'Set aside' : 'Depends on the data');
+      setText(this.result, statistic.kind === 'held-back' ? 'Held back' : 'Depends on the data');
       setText(this.detail, '');
     } else {
       setText(this.result, `± ${formatNumber(error)}${unit}`);
@@ -311,8 +313,8 @@ export class Row {
       this.uses.replaceChildren(...(uses ? [bar(share, 'ours'), h('span', { class: 'soft' }, uses)] : []));
     }
     if (this.full.hidden) return;
-    const alone = line?.epsilon ? `alone it costs ε ${formatNumber(line.epsilon, 3)}` : '';
-    setText(this.cost, [alone, dropEffect(line)].filter(Boolean).join('; '));
+    const alone = line?.epsilon ? `Alone, this statistic costs ε ${formatNumber(line.epsilon, 3)}.` : '';
+    setText(this.cost, [alone, dropEffect(line)].filter(Boolean).join(' '));
     const old = before?.error ?? null;
     const differs = old !== null && error !== null && Math.abs(old - error) > 1e-9 * old;
     this.was.hidden = !isCompared;

@@ -29,14 +29,14 @@ const CLASSES = {
 export function exported(format, study, answer) {
   if (format === 'study') {
     const text = `${JSON.stringify(toFile(study), null, 2)}\n`;
-    return { text, name: 'study.json', hint: 'The study as you entered it. Plan it with counterpoint plan study.json, or load it again with Open….' };
+    return { text, name: 'study.json', hint: 'The study as you entered it. “Open…” loads it into this page again, and counterpoint plan study.json plans it without the page.' };
   }
   if (!answer) return { text: '', name: '', hint: '' };
-  if (format === 'python') return { text: python(answer), name: 'plan.py', hint: 'Composes the same releases in Python.' };
+  if (format === 'python') return { text: python(answer), name: 'plan.py', hint: 'Python code that computes the cost of the same releases.' };
   if (format === 'ledger') {
-    return { text: ledger(answer, share(study)), name: 'ledger.sh', hint: 'Creates a ledger account that allows exactly these releases.' };
+    return { text: ledger(answer, share(study)), name: 'ledger.sh', hint: 'Commands that create a ledger with an account for exactly these releases.' };
   }
-  return { text: answer.plan, name: 'plan.json', hint: 'The mechanisms and their noise. Verify the cost with counterpoint compose plan.json.' };
+  return { text: answer.plan, name: 'plan.json', hint: 'The mechanisms and their noise. The command counterpoint compose plan.json computes their cost again.' };
 }
 
 /**
@@ -88,19 +88,19 @@ function quoted(text) {
  */
 function ledger({ planned }, share) {
   const { plan } = planned;
-  // A ledger does not count the secrecy of a sample. So its epsilon is that of the releases themselves.
+  // A ledger does not count the effect of a secret sample. So its epsilon is the cost of the releases without this effect.
   const epsilon = share === null ? planned.epsilon.upper : Math.log1p(Math.expm1(planned.epsilon.upper) / share);
   const budget = fieldText(epsilon * (1 + 1e-9), 6);
   const command = 'counterpoint ledger --url sqlite:budget.db';
   const first = plan.release[0];
   return [
     '# plan.json is the plan, saved from this page.',
-    ...(share === null ? [] : ['# The budget is that of the releases themselves: a ledger does not count the secrecy of a sample.']),
+    ...(share === null ? [] : ['# The budget is the cost of the releases without the effect of the secret sample, because a ledger does not count this effect.']),
     `${command} init`,
     `${command} dataset people --adjacency ${plan.adjacency} --epsilon ${budget} --delta ${plan.delta}`,
     `${command} open study --dataset people --plan plan.json`,
     '',
-    '# For each release: reserve it before its noise is drawn, and commit the answer after.',
+    '# For each release: reserve it before you draw its noise, and commit the answer before you show it.',
     first ? `${command} reserve study ${shell(first.name)} --key 1` : '',
     `${command} commit 1 --response answer.json`,
     '',

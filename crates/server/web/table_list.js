@@ -54,11 +54,12 @@ export function tableList(tables, insert) {
 
 /** @param {Table} table */
 function about(table) {
-  const person = table.person === null ? 'Each row is a person' : `At most ${table.rows} rows of each person (${table.person}) are used`;
+  const rows = table.rows === 1 ? '1 row' : `${table.rows} rows`;
   const groups = table.person !== null && table.groups < table.rows ? `, in at most ${table.groups} groups` : '';
-  const people = table.people === null ? '' : `; about ${formatNumber(table.people, 15, 'halfExpand')} people`;
-  const hidden = table.adjacency === 'add-remove' ? 'Protected: whether a person is in the table.' : 'Protected: the values in a person’s rows.';
-  return `${person}${groups}${people}. ${hidden}`;
+  const person = table.person === null ? 'Each row is one person.' : `Column ${table.person} identifies the person of a row; at most ${rows} of each person are used${groups}.`;
+  const people = table.people === null ? '' : ` The table has about ${formatNumber(table.people, 15, 'halfExpand')} people.`;
+  const hidden = table.adjacency === 'add-remove' ? 'whether a person is in the table' : 'what a person’s rows say';
+  return `${person}${people} Answers hide ${hidden}.`;
 }
 
 /**

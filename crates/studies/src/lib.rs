@@ -4,8 +4,15 @@
 //! A study file becomes a [`StudyFile`], whose study the planner plans; a [`PlannedStudy`] is the result, as one JSON object and as a plan.
 //! Ledgers do not use this crate: they read plans, and `counterpoint-wire` reads those.
 
+// Input reaches this crate: an index out of range must be an error.
+#![warn(clippy::indexing_slicing)]
+
 mod noise_rules;
 mod planned;
+#[allow(
+    clippy::indexing_slicing,
+    reason = "indices are 0 or 1 for the two sides, positions in the same list, or states that `read` has checked"
+)]
 mod simulation;
 mod sketch;
 mod study;

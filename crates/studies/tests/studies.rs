@@ -310,5 +310,5 @@ fn a_public_number_costs_nothing() {
     }
     let alone = text[..text.find("[[statistic]]").unwrap()].to_owned() + count;
     let error = read_study_file(alone.as_bytes(), Format::Toml).unwrap_err().to_string();
-    assert!(error.contains("only public numbers"), "{error}");
+    assert!(error.contains("only numbers that are public already"), "{error}");
 }

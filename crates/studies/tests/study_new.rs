@@ -338,7 +338,7 @@ fn bad_headers_are_refused_in_one_line() {
         (b"a,\"b\nsecret,1\n", "has a quote that is not closed in the name of column 2"),
         (b"a,\"b\" c\n", "has text behind a closing quote in the name of column 2"),
         (b"a;b;c\n", "has no comma in its first line"),
-        (b"name,41,b\n", "has a number as the name of column 2; legal: a header"),
+        (b"name,41,b\n", "has a number as the name of column 2; legal: a first line"),
     ];
     for (bytes, problem) in cases {
         let read = Header::read(DataFormat::Csv, Cursor::new(bytes));

@@ -19,6 +19,9 @@
 //! # Ok::<(), counterpoint_wire::PlanError>(())
 //! ```
 
+// Input reaches this crate: an index out of range must be an error.
+#![warn(clippy::indexing_slicing)]
+
 mod answers;
 pub mod catalogue;
 mod codebook;

@@ -23,15 +23,17 @@ variants!(Promise, PROMISES, promise_name: ApproxDp Zcdp Gdp Renyi);
 variants!(Basis, BASES, basis_name: Same LessOfTheSame Guarantee Divergences Outcomes
     TotalVariation Profile Gaussians OneByOne);
 
-/// The rule that licenses each pair: l less of the same, g guarantee, d divergences, o outcomes,
-/// t total variation, p profile, a point where it is refused. Columns are in the order of the
-/// rows: what is pure; what leaks; what has no largest loss; curves.
+/// The rule by which a slot (row) covers a query (column): l less of the same, g guarantee, d divergences, o outcomes,
+/// t total variation, p profile. A point means that the query is refused. The columns are in the order of the rows:
+/// pure mechanisms; mechanisms that leak; mechanisms without a largest loss; curves.
 ///
-/// A slot that is a pair, and its own mirror image, covers what is pure, and if it leaks what
-/// has a profile. One without a largest loss covers its own kind too. A range and a sample that
-/// is not its mirror image cover their own kind, one with finitely many losses also what is pure: its leak
-/// is in one direction alone. A curve covers what has divergences at the
-/// orders it names, and leaks if it has a leak beside it.
+/// - A slot with a symmetric pair covers pure mechanisms. If the pair leaks, the slot covers every mechanism with a
+///   profile. If the pair has no largest loss, the slot also covers its own kind.
+/// - A slot for exponential mechanisms, or for a sample whose pair is not symmetric, covers its own kind. If such a
+///   sample has finitely many losses, the slot also covers pure mechanisms; but no mechanism that leaks, because the
+///   sample leaks in one direction alone.
+/// - A slot with a curve covers mechanisms with divergences at the curve's orders, and mechanisms that leak if the
+///   curve has a leak beside it.
 const TABLE: &str = "
     pure                gggggggggggggggg ..... ....... .....
     laplace             tltttttttttltttt ..... ....... .....

@@ -125,7 +125,7 @@ fn figures_for_papers_are_chosen_and_plain() {
         corners.map(|line| line.split(',').nth(3).unwrap().parse().unwrap()).collect();
     assert!(middle.len() == 3 && (middle[1] - corner).abs() < 1e-12, "{own}");
     for (args, why) in [
-        (&["--epsilon", "2"][..], "legal: with --only NAME"),
+        (&["--epsilon", "2"][..], "legal: these options together with --only NAME"),
         (&["--only", "time", "--releases", "5"], "time has no parameters"),
         (
             &["--only", "cost", "--releases", "5"],

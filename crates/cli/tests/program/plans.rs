@@ -148,12 +148,12 @@ fn what_is_wrong_with_a_study() {
         (
             "adjacency = \"replace\"",
             "adjacency = \"add-remove\"\nsample_of = 10000",
-            "sample_of is given for other neighbours than those of one replaced row; legal: adjacency",
+            "sample_of is given, and its effect is proved only if one row of one person is replaced; legal: adjacency",
         ),
         (
             "people = 5000",
             "people = 5000\nrows = 2\nsample_of = 10000",
-            "sample_of is given for other neighbours",
+            "sample_of is given, and its effect is proved only",
         ),
         ("version = 1", "version = 2", ""),
         (

@@ -80,8 +80,8 @@ fn no_curve(options: &Options<'_>) -> AskError {
 const ROUGH: f64 = 1e-2;
 const FAIR: f64 = 1e-6;
 
-/// The error of a sum or difference of `Wide`s, good to 2^-100 of the larger. A share of at least e^-12 leaves room for
-/// it.
+/// A bound on the error of a sum or difference of `Wide`s, relative to the result. The operation is good to 2^-100 of
+/// the larger number, and a share is at least e^-12.
 const ROUNDED: f64 = 1e-15;
 /// The relative width of a share's target. Only lower ends would depend on it, and a split has none.
 const REACH: f64 = 1e-12;
@@ -158,8 +158,9 @@ pub(super) fn least_delta(
     Some((DeltaBounds::new(lower, Wide::ONE), Route::Contour, Theorem::DominatingPairs))
 }
 
-/// The answer by losses, or by curves where they are better. The loss of a range is the worst at each epsilon, and no
-/// single mechanism has it at all of them: composed it is an upper bound, and the lower end comes from a witness.
+/// The answer by losses, or by curves where they are better. The pair of a range has the largest delta at each epsilon,
+/// but no single mechanism has these deltas at all epsilons. So its composition is only an upper bound, and the lower
+/// end comes from a witness.
 pub(super) fn better_epsilon(
     whole: &Composition,
     target: &Target,

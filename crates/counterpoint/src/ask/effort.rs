@@ -7,7 +7,7 @@ use crate::quantity::Tolerance;
 /// Tolerances from coarse to fine, tried if no width is known to be reachable.
 const LADDER: [f64; 7] = [0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7];
 
-/// The factor that is added to a width that was reached once, so that it is reached again.
+/// The factor by which a width that was reached once is multiplied, so that it is reached again.
 const AGAIN: f64 = 1.25;
 
 /// The answer to the tolerance, or the best available one. `last` gives an answer that needs no computation.

@@ -1,9 +1,9 @@
 //! One question at many places at once.
 //!
 //! A plan's delta is convex in e^epsilon, because it is the largest `P(S) - e^epsilon Q(S)` over events S; so e^epsilon
-//! is convex in delta. Between two places a convex function lies below its chord. Outside it lies above the secant
-//! through a place and its next neighbour. So a long list needs few answers: places are computed until chord and
-//! secants are as close as the tolerance demands.
+//! is convex in delta. Between two places a convex function lies below its chord, and elsewhere it lies above the line
+//! through the two places (a secant). So a long list needs few answers: places are computed until chord and secants are
+//! as close as the tolerance demands.
 
 use super::plan::worst;
 use super::{Answer, AskError, Options};
@@ -18,8 +18,7 @@ use std::collections::BTreeMap;
 const FEW: usize = 64;
 
 impl Plan {
-    /// [`Plan::epsilon`] at each of many deltas. Where no finite epsilon does, both ends are
-    /// infinite.
+    /// [`Plan::epsilon`] at each of many deltas. Where no finite epsilon exists, both ends are infinite.
     ///
     /// ```
     /// use counterpoint::{Count, Delta, Guarantee, Options, Plan};

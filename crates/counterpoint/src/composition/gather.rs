@@ -34,7 +34,8 @@ pub enum CompositionError {
     },
 }
 
-/// Collected losses: those of the pairs for the upper bounds and, where any differ, those of the lower pairs.
+/// The collected losses of the upper pairs (`most`) and of the lower pairs (`least`). `differ` is true if any release
+/// has a lower pair of its own.
 #[derive(Default)]
 pub(super) struct LossCollection {
     most: LossesByDirection,

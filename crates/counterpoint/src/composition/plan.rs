@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// use counterpoint::{Adjacency, Count, Delta, Mechanism, Options, Plan};
 /// use counterpoint::quantity::{NoiseScale, Sensitivity};
 ///
-/// let noise = |sigma| -> Result<Mechanism, counterpoint::OutOfRange> {
+/// let noise = |sigma| -> Result<Mechanism, counterpoint::OutOfRangeError> {
 ///     Ok(Mechanism::Gaussian { sigma: NoiseScale::new(sigma)?, sensitivity: Sensitivity::new(1.0)? })
 /// };
 /// let plan = Plan::new([(noise(2.0)?, Count::new(10)?), (noise(4.0)?, Count::new(40)?)])?;

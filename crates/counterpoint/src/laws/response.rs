@@ -43,18 +43,20 @@ impl Law for Response {
         Some(self.epsilon)
     }
 
-    /// Randomized response dominates every mechanism with its guarantee (KOV section IV).
+    /// Randomized response dominates every law of losses from -epsilon to epsilon under which all of Q has a finite loss
+    /// (theory 9.2).
     fn dominates(&self, other: &Loss) -> bool {
-        let largest = match other {
-            Loss::Response(less) => return exceeds(self.epsilon, less.epsilon),
-            Loss::Laplace(law) => law.epsilon,
-            Loss::Range(law) => law.epsilon,
-            Loss::Atoms(atoms) if atoms.cut <= 0.0 => {
-                atoms.list.first().map_or(Dd::ZERO, |first| first.loss)
+        let covers = |largest: Dd| self.epsilon == largest || exceeds(self.epsilon, largest);
+        match other {
+            Loss::Response(less) => exceeds(self.epsilon, less.epsilon),
+            Loss::Laplace(law) => covers(law.epsilon),
+            Loss::Range(law) => covers(law.epsilon),
+            Loss::Atoms(atoms) => {
+                let mut ends = [atoms.list.first(), atoms.list.last()].into_iter().flatten();
+                atoms.cut <= 0.0 && ends.all(|end| covers(end.loss) && covers(-end.loss))
             }
-            _ => return false,
-        };
-        self.epsilon == largest || exceeds(self.epsilon, largest)
+            _ => false,
+        }
     }
 
     fn largest_loss(&self) -> Option<(Dd, Dd)> {

@@ -9,7 +9,7 @@ use counterpoint_numerics::binomial::{ln_mass, upper_tail};
 
 /// The largest number of times that a record is drawn; larger numbers leak.
 const OFTEN: u64 = 40;
-/// Numbers of times beyond which less probability than this remains leak.
+/// The numbers of times that are too rare to list, and leak: their total probability is less than this.
 const HARDLY: f64 = 1e-18;
 /// The largest mean, in standard deviations; larger means leak. The cells with hardly any mass under Q then have hardly
 /// any under P, and the mass outside the pieces is placed at loss zero.

@@ -58,8 +58,8 @@ pub(super) fn group_leak_loss(delta: f64, group: GroupSize) -> Result<PairLoss, 
     Ok(PairLoss { leak, ..PairLoss::default() })
 }
 
-/// Divergences for g people that Gaussians within a curve reach: g^2 times those of the curve, at the same orders,
-/// rounded down.
+/// The divergences for g people of Gaussians whose divergences for one person are within a curve: g^2 times those of
+/// the curve, at the same orders, rounded down.
 pub(super) fn group_gaussian_curve(
     curve: &RenyiCurve,
     group: GroupSize,
@@ -73,8 +73,8 @@ pub(super) fn group_gaussian_curve(
     RenyiCurve::new(&orders, &epsilons).map_err(|_| too_many_people(group))
 }
 
-/// Divides a number by the number of people, rounded down. A quotient that is no double is 2^-73 of itself away from
-/// one.
+/// Divides a number by the number of people, rounded down. If the quotient is not a double, it differs from every
+/// double by at least 2^-73 of itself.
 pub(super) fn divide_by_group(number: f64, group: GroupSize) -> f64 {
     (Dd::from(number) / group.get() as f64).lower()
 }

@@ -1,10 +1,10 @@
 //! Sparse vector with answers above a threshold: its pair dominates the mechanism, and randomized response dominates
 //! its pair.
 //!
-//! If the threshold's noise is known and moves with the threshold, no answer is more than e^e2 times as likely on one
-//! data set as on the other. So the profile is at most that of the moved noise, shifted by e2: delta(e) <= delta1(e -
-//! e2), in both directions. Of the noise only its pure guarantee e1 is used. With delta(e1 + e2) = 0 this gives a
-//! profile with four corners (theory 5.9).
+//! Let the threshold's noise be given, and let it be shifted by the sensitivity on the other data set. Then no
+//! transcript is more than e^e2 times as likely on one data set as on the other. So delta(e) <= delta1(e - e2) in both
+//! directions, where delta1 is the profile of the noise and the shifted noise. Of the noise only its pure guarantee e1
+//! is used. With delta(e1 + e2) = 0 this gives a profile with four corners (theory 5.9).
 
 use super::{LossError, PairLoss, check_loss_range, response};
 use crate::laws::{Atom, Atoms};

@@ -53,7 +53,7 @@ pub(super) fn kink(
         let fall = fall + fall * (16.0 * STEP);
         if fall < Dd::ONE { fall } else { Dd::ONE }
     });
-    // In units of x_(j+1): the least certain fall before x_(j+1). (Rounded down.)
+    // In units of x_(j+1): the smallest fall before x_(j+1) that is certain. (Rounded down.)
     let gentle = after.map_or(Dd::ZERO, |after| {
         let run = growth(Dd::sum(after.epsilon, -right.epsilon));
         let fall = (Dd::sum(right.lower, -after.upper) - Dd::from(STEP)) / run;

@@ -106,17 +106,17 @@ pub struct Region {
     plan: Plan,
 }
 
-/// The distance between the inner and the outer boundary between slopes, as a share of the total variation, where the
-/// profile's own brackets allow it.
+/// The distance between the inner and the outer boundary that is aimed at, as a share of the total variation. Where the
+/// profile's own brackets are too wide, the distance is larger.
 pub const BOUNDARY_TOLERANCE: f64 = 1e-3;
 
 impl Plan {
     /// Computes the region of error rates.
     ///
     /// Plans of few outcomes get every vertex, up to the last digits. Otherwise the distance of the outer and the inner
-    /// boundary is at most [`BOUNDARY_TOLERANCE`], and at the given false-alarm rates at most the tolerance of the options
-    /// (both relative to the total variation). If some releases have only Rényi curves, the distance is the accuracy of
-    /// these.
+    /// boundary is at most [`BOUNDARY_TOLERANCE`], and at the given false-alarm rates at most the tolerance of the
+    /// options (both relative to the total variation). If some releases have only Rényi curves, the distance is the
+    /// accuracy of these.
     ///
     /// # Errors
     /// See [`AskError`].

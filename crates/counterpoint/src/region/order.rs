@@ -12,18 +12,20 @@ pub(super) fn is_within(plan: &Plan, other: &Plan) -> bool {
     let others = other.parts_by_direction();
     plan.parts_by_direction().iter().all(|(remove, add)| {
         others.iter().any(|(other_remove, other_add)| {
-            is_dominated(remove, other_remove) && is_dominated(add, other_add)
+            is_dominated((remove, add), other_remove) && is_dominated((add, remove), other_add)
         })
     })
 }
 
-fn is_dominated(whole: &Composition, other: &Composition) -> bool {
+/// True if the composition in one direction is dominated. The other direction tells if outcomes of this one are
+/// impossible under P.
+fn is_dominated((whole, mirrored): (&Composition, &Composition), other: &Composition) -> bool {
     let known = |whole: &Composition| whole.lower_pair.is_none();
     known(whole)
         && known(other)
         && has_smaller_leaks(whole, other)
         && has_curves(whole, other)
-        && has_parts(whole, other)
+        && has_parts(whole, other, mirrored.leaks.above.is_empty())
 }
 
 fn has_smaller_leaks(whole: &Composition, other: &Composition) -> bool {
@@ -45,11 +47,13 @@ fn has_curves(whole: &Composition, other: &Composition) -> bool {
 
 /// True if each loss can be matched with a larger one of the same kind. Matching from the largest loss down, with the
 /// largest remaining candidate, finds a match if there is one.
-fn has_parts(whole: &Composition, other: &Composition) -> bool {
+/// `is_complete` says that no outcome is impossible under P, so that all of Q has a finite loss.
+fn has_parts(whole: &Composition, other: &Composition, is_complete: bool) -> bool {
     let mut left: Vec<CountedLoss> = other.losses.clone();
     whole.losses.iter().rev().all(|part| {
         let mut wanted = part.count;
-        for candidate in left.iter_mut().rev().filter(|other| dominates(&other.each, &part.each)) {
+        let fits = |other: &&mut CountedLoss| dominates(&other.each, &part.each, is_complete);
+        for candidate in left.iter_mut().rev().filter(fits) {
             let taken = wanted.min(candidate.count);
             candidate.count -= taken;
             wanted -= taken;
@@ -58,8 +62,10 @@ fn has_parts(whole: &Composition, other: &Composition) -> bool {
     })
 }
 
-/// True if a loss equals the other, or is known to dominate it: noise that is larger by a factor is noise of the
-/// smaller kind with more added, or a random choice between that noise and nothing.
-fn dominates(loss: &Loss, other: &Loss) -> bool {
-    loss == other || loss.law().dominates(other)
+/// True if the first loss equals the other, or is known to dominate it. (For example, noise of a larger scale is a
+/// randomized function of the same noise of a smaller scale, on all of the data and on a sample of the same rate.)
+/// A list is compared only if no outcome is impossible under P (theory 9.2).
+fn dominates(loss: &Loss, other: &Loss, is_complete: bool) -> bool {
+    let is_comparable = is_complete || !matches!(other, Loss::Atoms(_));
+    loss == other || (is_comparable && loss.law().dominates(other))
 }

@@ -174,7 +174,7 @@ impl<'a> HalfBoundary<'a> {
         let mut half = Self { plan, direction, known: Vec::new(), leak, outer_only };
         half.evaluate(0.0, options)?;
         let most = half.known.first().map_or(0.0, |first| first.upper);
-        // A total variation of tanh(epsilon/2) requires an epsilon of at least twice that.
+        // At epsilon the total variation is at most tanh(epsilon/2), so epsilon is at least twice the total variation.
         let mut epsilon = (2.0 * most).clamp(1e-99, 1.0);
         while epsilon < largest {
             half.evaluate(epsilon, options)?;

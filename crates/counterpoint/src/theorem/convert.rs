@@ -15,7 +15,7 @@ use counterpoint_numerics::{Dd, STEP, Wide};
 /// let strong = Guarantee::pure(1.0)?;
 /// assert!(implies(strong, Guarantee::new(0.5, 0.3)?));
 /// assert!(!implies(strong, Guarantee::new(0.5, 0.2)?));
-/// # Ok::<(), counterpoint::OutOfRange>(())
+/// # Ok::<(), counterpoint::OutOfRangeError>(())
 /// ```
 #[must_use]
 pub fn implies(from: Guarantee, to: Guarantee) -> bool {

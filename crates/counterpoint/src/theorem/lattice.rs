@@ -28,7 +28,7 @@ pub struct CompositionGuarantee {
 /// assert_eq!(pairs.len(), 3);
 /// assert_eq!(pairs[0].epsilon, 0.4);
 /// assert_eq!(pairs[0].delta.upper, 0.0);
-/// # Ok::<(), counterpoint::OutOfRange>(())
+/// # Ok::<(), counterpoint::OutOfRangeError>(())
 /// ```
 pub fn guarantees(
     guarantee: Guarantee,

@@ -21,6 +21,7 @@ pub struct StageTimes {
     runs: AtomicU32,
 }
 
+#[allow(clippy::indexing_slicing, reason = "three stages index three counters")]
 impl StageTimes {
     /// Does work and adds its time to a stage.
     pub fn time<T>(&self, stage: Stage, work: impl FnOnce() -> T) -> T {

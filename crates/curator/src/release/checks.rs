@@ -59,7 +59,7 @@ pub(super) fn check_declared_values(
     });
     let (name, first) = (&column.name, first.collect::<String>());
     Err(ReleaseError::Rows(format!(
-        "{place}column {name:?} has {many} {what}{first}; legal: {legal}, missing_codes, or others = \"skip\" in the column to use none \
-         of these"
+        "{place}column {name:?} has {many} {what}{first}; legal: {legal}, missing_codes, or others = \"skip\" in the column to treat \
+         these as missing"
     )))
 }

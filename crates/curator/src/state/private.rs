@@ -1,6 +1,5 @@
 //! Files that only their owner can read.
 
-use super::TokenError;
 use rusqlite::{Connection, ErrorCode};
 #[cfg(unix)]
 use std::io::ErrorKind;
@@ -10,11 +9,14 @@ use std::time::{Duration, Instant};
 /// The longest wait for the locks of other connections.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 
+/// The reason why a private file cannot be opened, after its path.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct OpenError(String);
+
 /// Opens a private SQLite file with a write-ahead log and runs `schema` on it. Creates the file if it does not exist.
-pub(super) fn open_private(file: &Path, schema: &str) -> Result<Connection, TokenError> {
-    let named = |error: &dyn std::fmt::Display| {
-        TokenError::Database(format!("{}: {error}", file.display()))
-    };
+pub(super) fn open_private(file: &Path, schema: &str) -> Result<Connection, OpenError> {
+    let named = |error: &dyn std::fmt::Display| OpenError(format!("{}: {error}", file.display()));
     keep_private(file).map_err(|error| named(&error))?;
     let connection = Connection::open(file).map_err(|error| named(&error))?;
     connection.busy_timeout(LOCK_WAIT).map_err(|error| named(&error))?;

@@ -1,6 +1,6 @@
 //! Tokens of 256 bits, stored as hashes, and the curator's secret.
 
-use super::private::open_private;
+use super::private::{OpenError, open_private};
 use counterpoint_ledger::Hash;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
@@ -61,6 +61,12 @@ pub enum TokenError {
     /// A row was not written by this program.
     #[error("the tokens cannot be read; legal: what this program stored")]
     Unreadable,
+}
+
+impl From<OpenError> for TokenError {
+    fn from(error: OpenError) -> Self {
+        Self::Database(error.to_string())
+    }
 }
 
 impl From<rusqlite::Error> for TokenError {

@@ -165,17 +165,18 @@ impl Checkpoint {
         }
         let object: Value =
             serde_json::from_str(body).map_err(|error| wrong(&error.to_string()))?;
-        if object["checkpoint"] != VERSION {
+        let field = |name| object.get(name).unwrap_or(&Value::Null);
+        if field("checkpoint") != VERSION {
             return Err(wrong("the checkpoint is of another version"));
         }
         let read = || {
-            let counts = object["counts"].as_array()?.iter().map(|count| count.as_u64());
+            let counts = field("counts").as_array()?.iter().map(|count| count.as_u64());
             let counts: Vec<usize> =
                 counts.map(|count| usize::try_from(count?).ok()).collect::<Option<_>>()?;
-            let rows = object["rows"].as_array()?.iter().map(table);
+            let rows = field("rows").as_array()?.iter().map(table);
             Some(Self {
-                head: object["head"].as_str()?.parse().ok()?,
-                format: object["format"].as_u64()?,
+                head: field("head").as_str()?.parse().ok()?,
+                format: field("format").as_u64()?,
                 counts: counts.try_into().ok()?,
                 rows: rows.collect::<Option<Vec<_>>>()?.try_into().ok()?,
             })

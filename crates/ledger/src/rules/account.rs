@@ -51,9 +51,12 @@ pub(crate) fn check_relation(
 ) -> Result<()> {
     let problem = match (adjacency, records) {
         (Some(other), _) if other != dataset.adjacency() => {
-            format!("has adjacency {}", adjacency_name(other))
+            let [other, own] = [other, dataset.adjacency()].map(adjacency_name);
+            format!("has adjacency {other}, and the data set has {own}")
         }
-        (_, Some(other)) if other != dataset.records() => format!("has {other} records per person"),
+        (_, Some(other)) if other != dataset.records() => {
+            format!("has {other} records per person, and the data set has {}", dataset.records())
+        }
         _ => return Ok(()),
     };
     Err(unfit_plan(problem, "that of the data set, or none"))

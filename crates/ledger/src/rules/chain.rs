@@ -57,9 +57,8 @@ impl Hash {
 
 /// Bytes in hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digits =
-        |byte: &u8| [byte >> 4, byte & 15].map(|half| char::from(DIGITS[usize::from(half)]));
+    let digit = |half: u8| char::from_digit(half.into(), 16);
+    let digits = |byte: &u8| [byte >> 4, byte & 15].into_iter().filter_map(digit);
     bytes.iter().flat_map(digits).collect()
 }
 

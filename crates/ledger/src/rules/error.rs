@@ -269,7 +269,8 @@ impl Refusal {
                  (leaks)"
             }
             _ if by_dataset => {
-                "try an account that promises less, or a plan with more noise (calibrate)"
+                "try an account that promises less, or a plan with more noise: calibrate finds it, and a study has a smaller \
+                 epsilon or larger errors"
             }
             _ => "try more noise or fewer releases (price says what they cost), or another account",
         }

@@ -95,8 +95,8 @@ impl NewFilter {
             }
             _ => {
                 let (account, problem) = ("the filter".to_owned(), self.mismatch());
-                let legal = "epsilon and delta with any, rho with zcdp, mu with gdp, order and \
-                             tau with renyi";
+                let legal = "epsilon and delta with any kind, rho with zcdp, mu with gdp, order \
+                             and tau with renyi";
                 return Err(LedgerError::Unfit { account, problem, legal });
             }
         };
@@ -118,7 +118,7 @@ impl NewFilter {
         let leaks = || self.leaks.clone().unwrap_or_else(|| delta.half());
         if self.leaks.is_some() && !self.kind.converts() {
             let problem = format!("of kind {} cannot set delta aside for leaks", self.kind.name());
-            let legal = "leaks with renyi or zcdp, which convert at the rest of delta";
+            let legal = "leaks with renyi or zcdp, whose epsilon is computed at the rest of delta";
             return Err(LedgerError::Unfit { account: "the filter".to_owned(), problem, legal });
         }
         Ok(match (self.kind, self.order) {

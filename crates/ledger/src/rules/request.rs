@@ -21,8 +21,8 @@ pub struct Request<'a> {
     /// The digest of the question that is asked at this price, if there is one. The key then stands for this question
     /// too.
     pub question: Option<Hash>,
-    /// The name of the owner's mechanism, if one gives the answer. The owner vouches for the description that it is
-    /// charged as.
+    /// The name of the owner's mechanism, if such a mechanism gives the answer. The owner vouches that the charge covers
+    /// the mechanism.
     pub owner_mechanism: Option<&'a str>,
     /// The digest of the analyst's own key for this request, if there is one. From now on that key stands for this
     /// release, and no other release is reserved under it.

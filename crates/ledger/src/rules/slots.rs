@@ -140,7 +140,9 @@ pub(crate) fn filter_of_rule(parent: &Account, rule: &Rule) -> Result<Filter> {
         Rule::Filter(record) => record.filter(parent.relation.adjacency()),
         _ => None,
     };
-    filter.ok_or_else(|| parent.unfit("can only hold an open account", "an open one"))
+    filter.ok_or_else(|| {
+        parent.unfit("can hold only open accounts in its slots", "--filter, not --plan")
+    })
 }
 
 /// Checks that one opening of a slot dominates the whole promise of an open account.

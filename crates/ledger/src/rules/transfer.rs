@@ -82,8 +82,8 @@ pub(crate) fn transfer(
     let by_sums = whole.kind == FilterKind::Sums.name() && is_sum(gives) && is_sum(gets);
     let is_same = is_charged_its_capacity(gives) && is_charged_its_capacity(gets);
     if !(by_sums || is_same) {
-        let kinds = format!("adds up another quantity than {:?} or {:?}", to.name, dataset.name);
-        return Err(cannot_move(from, &kinds));
+        let problem = format!("cannot give budget to {:?} in data set {:?}", to.name, dataset.name);
+        return Err(cannot_move(from, &problem));
     }
     let Cost { main, delta, pure } = &to.balance.capacity;
     let added = Cost {

@@ -235,7 +235,7 @@ impl Ledger {
     }
 
     /// Ends a session whose mechanism failed after `after` answers, if the session has no more answers than these. The
-    /// failure is an outcome of the private state. It may be shown once this has returned.
+    /// failure may reveal something about the private state, as an answer does. Show it only after this has returned.
     ///
     /// # Errors
     /// [`LedgerError::SessionAdvanced`] if another caller stored an answer since, [`LedgerError::SessionEnded`] if the

@@ -55,7 +55,8 @@ fn opening_an_account_costs_the_data_set_all_of_it() {
         ledger.open_account("a", "d", &open(FilterKind::Renyi, "0.7", "5e-7")).unwrap();
         let refusal = refused(ledger.open_account("b", "d", &open(FilterKind::Sums, "0.31", "0")));
         let expected = "refused by data set \"d\": 0.31 of epsilon is asked for and 0.3 is left of 1; legal: at most what is \
-             left; try an account that promises less, or a plan with more noise (calibrate)";
+             left; try an account that promises less, or a plan with more noise: calibrate finds it, and a study \
+             has a smaller epsilon or larger errors";
         assert_eq!(refusal, expected);
         refused(ledger.open_account("b", "d", &open(FilterKind::Sums, "0.3", "6e-7")));
         ledger.open_account("b", "d", &open(FilterKind::Sums, "0.3", "5e-7")).unwrap();
@@ -234,7 +235,12 @@ fn another_adjacency_is_not_mixed_in() {
     let adjacency = Some(Adjacency::Replace);
     let request = Request { adjacency, ..Request::new("account", "a", &asked) };
     let error = ledger.reserve(&request).unwrap_err().to_string();
-    assert!(error.contains("has adjacency replace; legal: that of the data set"), "{error}");
+    assert!(
+        error.contains(
+            "has adjacency replace, and the data set has add-remove; legal: that of the data set"
+        ),
+        "{error}"
+    );
     let other = PLAN.replace("\"delta\"", "\"adjacency\": \"replace\", \"delta\"");
     let error = ledger.open_account("p", "data", &NewAccount::Plan(plan(&other), None));
     assert!(error.unwrap_err().to_string().contains("has adjacency replace"));

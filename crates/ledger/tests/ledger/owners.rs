@@ -265,7 +265,7 @@ fn budget_moves_only_where_the_data_sets_promise_is_the_same() {
     refused(ledger.move_budget(&give("n", "0.006")));
     // Promises of epsilons are not what they were charged here.
     let between = Transfer::new("sums", "sums-2", "o", amount("0.05"));
-    unfit(ledger.move_budget(&between), "adds up another quantity");
+    unfit(ledger.move_budget(&between), "cannot give budget to \"sums-2\"");
     assert_sound(&mut ledger);
 }
 

@@ -410,7 +410,17 @@ impl Measurement {
                 let records = self.relation.is_length_public().then_some(records);
                 moments::correlation(*x, *y, noisy, records)
             }
-            _ => self.finish(noisy, records),
+            QueryKind::Count(_)
+            | QueryKind::Sum(_)
+            | QueryKind::Mean(_)
+            | QueryKind::Variance(_)
+            | QueryKind::Deviation(_)
+            | QueryKind::Proportion(_)
+            | QueryKind::Histogram(_)
+            | QueryKind::Cumulative(_)
+            | QueryKind::Quantile { .. }
+            | QueryKind::Quantiles { .. }
+            | QueryKind::Regression { .. } => self.finish(noisy, records),
         }
     }
 

@@ -284,7 +284,15 @@ impl Query {
             QueryKind::Cumulative(edges) => edges.len(),
             QueryKind::Quantiles { shares, .. } => shares.len(),
             QueryKind::Regression { predictors, .. } => predictors.len() + 1,
-            _ => 1,
+            QueryKind::Count(_)
+            | QueryKind::Sum(_)
+            | QueryKind::Mean(_)
+            | QueryKind::Variance(_)
+            | QueryKind::Deviation(_)
+            | QueryKind::Proportion(_)
+            | QueryKind::Quantile { .. }
+            | QueryKind::Covariance(..)
+            | QueryKind::Correlation(..) => 1,
         }
     }
 

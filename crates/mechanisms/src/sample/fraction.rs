@@ -197,6 +197,7 @@ impl Wide {
 }
 
 /// a b / 2^192, rounded down.
+#[allow(clippy::indexing_slicing, reason = "the index runs over the length of both arrays")]
 #[inline(always)]
 fn high<const N: usize>(a: [u64; 3], b: [u64; N]) -> [u64; N] {
     words::step();

@@ -11,9 +11,9 @@ impl System {
     /// The pair whose profile is the largest that any adversary reaches, at every ratio and in both directions. It
     /// dominates the view of every adversary.
     ///
-    /// The construction is L (19) at all ratios at once. A transcript is one edge of a trade-off curve. At a query, the
-    /// edges of all answers' curves are joined end to end, in order. At a state, the result is the least concave curve
-    /// above the curves of all queries.
+    /// The construction is L (19) at all ratios at once. A transcript is one edge (q, p) of a test curve. At a query,
+    /// the edges of all answers' curves are joined end to end, in order. At a state, the result is the least concave
+    /// curve above the curves of all queries.
     ///
     /// Interactive systems that run concurrently are dominated by the product of these pairs (Vadhan and Zhang 2023),
     /// which is never worse than optimal composition of the systems' (epsilon, delta) guarantees.

@@ -196,7 +196,7 @@ fn larger_of<V>(
 
 /// p^a q^(1-a); `None` if it is infinite.
 pub(super) fn factor([p, q]: &[Ratio; 2], order: u32) -> Option<Ratio> {
-    let power = order as isize;
+    let power = order as i32;
     match (p.is_zero(), q.is_zero()) {
         (true, _) => Some(Ratio::ZERO),
         (false, true) => None,

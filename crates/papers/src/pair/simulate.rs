@@ -1,7 +1,7 @@
 //! The map of Blackwell's theorem.
 //!
-//! The trade-off curve of a pair joins the vectors (q, p) of its outcomes end to end, by falling likelihood ratio. It
-//! is concave, from (0, 0) to (1, 1). One pair dominates another if its curve is nowhere below the other's. The
+//! The test curve of a pair joins the vectors (q, p) of its outcomes end to end, by falling likelihood ratio p/q. It is
+//! concave, from (0, 0) to (1, 1). One pair dominates another if its curve is nowhere below the other's. The
 //! construction walks along the target's edges. The line through an edge meets the source's curve again at or beyond
 //! the edge's end. The chord up to that point is the sum of the source's outcomes up to there, and the edge is the
 //! beginning of the chord. So the construction pools the source's outcomes up to the line and gives the edge its share
@@ -93,7 +93,8 @@ fn pooled(source: &Pair, target: &Pair, mut map: Map) -> Map {
     let mut waiting = by_ratio(source).into_iter().map(|(i, v)| (i, v, Ratio::ONE)).peekable();
     let mut pool = Pool::default();
     for (output, edge) in by_ratio(target) {
-        // Pools outcomes up to the line through this edge, which is as long as the pool's ratio is larger.
+        // Pools outcomes up to the line through this edge, that is, as long as the ratio of the pool is larger than
+        // that of the edge.
         while let Some((input, outcome, left)) = waiting.peek_mut() {
             let (above, falls) = (cross(&pool.sum, edge), -cross(outcome, edge) * &*left);
             if falls <= above {

@@ -8,5 +8,5 @@ pub(crate) fn cases(full: usize) -> usize {
 }
 
 pub(crate) fn ratio(numerator: u64, denominator: u64) -> Ratio {
-    Ratio::from_parts(numerator.into(), denominator.into())
+    Ratio::from(numerator) / Ratio::from(denominator)
 }

@@ -186,7 +186,7 @@ fn making(statistic: &PublishedStatistic) -> String {
     };
     match statistic.sampling_error {
         Some(error) => format!(
-            "{made} The people are a sample; for the population it was drawn from, up to {}{unit} come on top.",
+            "{made} The people are a sample of a population. As an estimate for the population, the number can be off by up to {}{unit} more.",
             half_width(error)
         ),
         None => made,
@@ -202,7 +202,7 @@ fn promised(publication: &Publication) -> String {
     let would = if publication.made_up { "A release would promise this: s" } else { "S" };
     let sample = match data.sample_of {
         Some(people) => format!(
-            "<p>The people in the data are a random sample of {}, and the promise counts on it that nobody outside knows who was \
+            "<p>The people in the data are a random sample of {}. The promise assumes that nobody outside knows who was \
              sampled. It does not hold for somebody who is known to be in the sample, for instance because they said so.</p>\n",
             whole(people)
         ),
@@ -210,14 +210,14 @@ fn promised(publication: &Publication) -> String {
     };
     format!(
         "<section aria-labelledby=\"promise\">\n<h2 id=\"promise\">What is promised to the people in the data, and what is not</h2>\n\
-         <p>{would}uppose that somebody knows all of the data but this: {secret}. They hold both answers to be equally likely, so a guess \
-         is right with probability 50\u{a0}%. After reading all numbers on this page, and with any other knowledge and any amount of \
-         computing, their best guess is right with probability <strong>at most {guess}</strong>. All releases that the budget of this \
-         data set allows, this one included, together: at most {all}.</p>\n<dl>\n<dt>Who is protected</dt>\n<dd>{unit}.</dd>\n\
+         <p>{would}uppose that somebody knows all of the data except one fact: {secret}. To them both possibilities are equally likely, so \
+         a guess is right with probability 50\u{a0}%. After reading all numbers on this page, and with any other knowledge and any amount of \
+         computing, their best guess is right with probability <strong>at most {guess}</strong>. After all releases that the budget \
+         of this data set allows, this one included, the best guess is right with probability at most {all}.</p>\n<dl>\n<dt>Who is protected</dt>\n<dd>{unit}.</dd>\n\
          <dt>From what</dt>\n<dd>Two data sets are hard to tell apart by these numbers if {relation}.</dd>\n<dt>How much</dt>\n<dd>\
          (ε, δ)-differential privacy with ε = {epsilon} and δ = {delta}, certified for all numbers of this release together: whatever the \
          numbers are used for, no result is more than {ratio} times as likely with one of the two data sets as with the other, apart from \
-         a probability of {delta}. The bound was computed by the composition theorem {theorem}.</dd>\n</dl>\n{sample}{not}</section>\n",
+         a probability of {delta}. The bound was computed by this composition theorem: {theorem}.</dd>\n</dl>\n{sample}{not}</section>\n",
         secret = secret(data),
         unit = capitalised(&html(&unit(data))),
         relation = relation(data),
@@ -285,8 +285,8 @@ fn assumed(publication: &Publication) -> String {
     );
     if is_database(&data.source) {
         items.push(
-            "Where the rows come from a view or a query, it keeps each person’s rows apart from those of others. Its owner vouches for \
-             that."
+            "If the rows come from a view or a query, each of its rows depends on the data of one person only. The owner of the view or \
+             query vouches for this."
                 .to_owned(),
         );
     }
@@ -366,9 +366,8 @@ fn own_costs(publication: &Publication) -> String {
     let rows: String = publication.statistics.iter().map(row).collect();
     format!(
         "<table>\n<caption>Each statistic alone, at δ = {}</caption>\n<thead><tr><th scope=\"col\" class=\"words\">statistic</th><th scope=\"col\" class=\"words\">noise</th>\
-         <th scope=\"col\">ε alone</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n<p class=\"note\">These do not add up to the ε of \
-         the release: what several statistics cost together is less than the sum of their costs, and the total was computed for all of \
-         them at once.</p>\n",
+         <th scope=\"col\">ε alone</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n<p class=\"note\">The ε of the release was \
+         computed for all statistics at once. It is usually smaller than the sum of these.</p>\n",
         upper_bound(publication.privacy.delta)
     )
 }

@@ -177,7 +177,7 @@ pub(super) fn relation(data: &PublishedData) -> &'static str {
 pub(super) fn secret(data: &PublishedData) -> &'static str {
     match data.adjacency.as_str() {
         "add-remove" => "whether a particular person is in the data",
-        _ => "which of two possible sets of data belongs to a particular person",
+        _ => "which of two possible versions of one person’s data is the true one",
     }
 }
 

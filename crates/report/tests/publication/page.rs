@@ -244,8 +244,8 @@ fn the_page_says_what_is_promised_assumed_paid_and_verified() {
     says(&survey, "They do not account for errors of sampling");
     // (e^0.9731 + 1e-6) / (1 + e^0.9731) = 0.72573..., and (e^2 + 1e-5) / (1 + e^2) = 0.88079...
     says(&survey, "their best guess is right with probability at most 72.6 %.");
-    says(&survey, "this one included, together: at most 88.1 %.");
-    says(&survey, "which of two possible sets of data belongs to a particular person");
+    says(&survey, "this one included, the best guess is right with probability at most 88.1 %.");
+    says(&survey, "which of two possible versions of one person’s data is the true one");
     says(
         &survey,
         "One person: all rows with the same value of respondent, of which at most one row is used.",
@@ -256,7 +256,7 @@ fn the_page_says_what_is_promised_assumed_paid_and_verified() {
     says(&survey, "Categories: north, east, south and west. Other values are not counted.");
     says(&survey, "This release0.973110⁻⁶");
     says(&survey, "Not spent1.0269×10⁻⁶");
-    says(&survey, "These do not add up");
+    says(&survey, "The ε of the release was computed for all statistics at once.");
     let head = &survey.ledger.as_ref().unwrap().head;
     let command = format!("counterpoint ledger --url sqlite:ledger.db verify --expect-head {head}");
     says(&survey, &command);
@@ -269,7 +269,7 @@ fn the_page_says_what_is_promised_assumed_paid_and_verified() {
     says(&rows, "whether a particular person is in the data");
     says(&rows, "One row: each row is taken to be a different person.");
     says(&rows, "a random sample of 4 000 000");
-    says(&rows, "Its owner vouches for that.");
+    says(&rows, "The owner of the view or query vouches for this.");
     rows.data.person = Some("household".to_owned());
     rows.data.rows = 3;
     says(&rows, "of which at most 3 rows are used");

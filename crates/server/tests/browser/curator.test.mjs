@@ -160,7 +160,7 @@ test('an analyst logs in, asks a question, and repeats it free of charge', async
   const tried = page.waitForResponse((response) => response.url().endsWith('/v1/rehearsals'));
   await page.click('#rehearse');
   assert.equal((await (await tried).json()).dummy, true);
-  await page.waitForFunction(() => document.querySelector('#paid').textContent.startsWith('Computed from made-up rows'));
+  await page.waitForFunction(() => document.querySelector('#paid').textContent.startsWith('This answer was free. It was computed from made-up rows'));
   assert.ok(near(await left('ann'), 3), 'a rehearsal costs nothing');
   assert.equal(await page.locator('#asked').isVisible(), false);
 
@@ -173,7 +173,7 @@ test('an analyst logs in, asks a question, and repeats it free of charge', async
   assert.equal(await page.locator('#charts svg[role=img] .dot').count(), 1);
   const said = await page.locator('#charts svg').getAttribute('aria-label');
   assert.ok(said.startsWith(`COUNT(*): ${value.toLocaleString('en')}, from `), said);
-  assert.match(await page.textContent('#paid'), /^It cost 0\.5 epsilon; 2\.5 of 3 epsilon left\.$/);
+  assert.match(await page.textContent('#paid'), /^This answer cost 0\.5 epsilon\. The account has 2\.5 of 3 epsilon left\.$/);
   assert.ok(near(await left('ann'), 2.5));
 
   await page.waitForFunction(() => document.querySelector('#ask').textContent === 'Ask again for free');
@@ -199,7 +199,7 @@ test('an analyst logs in, asks a question, and repeats it free of charge', async
 test('groups are dots with intervals, histograms are bars, and medians have an interval', async () => {
   const page = await console_('ann');
   await price(page, 'SELECT region, COUNT(*) AS n, AVG(cost) FROM visits GROUP BY region', 0.2);
-  assert.match(await page.textContent('#expected'), /AVG\(cost\) depends on the number of rows/);
+  assert.match(await page.textContent('#expected'), /AVG\(cost\): the error depends on the number of rows/);
   const { answers } = await ask(page);
   assert.equal(answers.length, 8);
   assert.equal(await page.locator('#charts svg').count(), 2);
@@ -236,7 +236,7 @@ test('groups are dots with intervals, histograms are bars, and medians have an i
   // The bars have positive heights.
   const heights = await page.locator('#charts .block').evaluateAll((list) => list.map((rect) => Number(rect.getAttribute('height'))));
   assert.ok(heights.every((height) => height > 0));
-  assert.doesNotMatch(await page.textContent('#meaning'), /no interval is shown/);
+  assert.match(await page.textContent('#meaning'), /Each interval contains the number without noise with a probability of 95 %\.$/, 'every number has an interval');
   await done(page);
 });
 
@@ -323,7 +323,7 @@ test('a problem of the SQL is shown beside the editor', async () => {
   for (const amount of ['abc', '-1', '', '0']) {
     await page.fill('#amount', amount);
     await page.waitForSelector('#amount[aria-invalid]');
-    assert.match(await page.textContent('#amount-wrong'), /^Epsilon is ".*"\. Possible: a positive number\.$/);
+    assert.match(await page.textContent('#amount-wrong'), amount === '' ? /^Epsilon is empty\. Possible: a positive number\.$/ : /^Epsilon is ".+"\. Possible: a positive number\.$/);
     assert.equal(await page.getAttribute('#ask', 'aria-disabled'), 'true');
   }
   await page.fill('#amount', '0.1');
@@ -403,10 +403,10 @@ test('a lost answer is fetched under the same key and charged once', async () =>
   await price(page, 'SELECT COUNT(*) FROM visits WHERE age > 21', 0.25);
   await page.click('#ask');
   await page.waitForSelector('#trouble:visible');
-  assert.match(await page.textContent('#trouble'), /^The server does not answer; is counterpoint serve still running\?$/);
+  assert.match(await page.textContent('#trouble'), /^The server does not answer\. Is counterpoint serve still running\?$/);
   await page.reload();
   await page.waitForSelector('#trouble:visible');
-  assert.match(await page.textContent('#trouble'), /sent before, but no answer arrived/);
+  assert.match(await page.textContent('#trouble'), /sent the question before, but no answer arrived/);
   assert.equal(await page.inputValue('#sql'), 'SELECT COUNT(*) FROM visits WHERE age > 21');
   await page.click('#ask:not([aria-disabled=true])');
   await page.waitForSelector('#answer:visible');
@@ -428,7 +428,7 @@ test('a question that is no longer free is not asked again before its price is s
   await page.reload();
   await page.click('#asked-list button');
   await page.waitForSelector('#trouble:visible');
-  assert.equal(await page.textContent('#trouble'), 'This question is no longer free. It would cost 0.5 epsilon.');
+  assert.equal(await page.textContent('#trouble'), 'This question is no longer free. It now costs 0.5 epsilon.');
   assert.equal(await page.textContent('#ask'), 'Ask for 0.5 epsilon');
   assert.equal(page.asked, 0);
   await done(page);
@@ -492,9 +492,9 @@ test('slots of a plan are offered, and names of tables are text and are quoted',
 test('the owner sees accounts, spending and history, and verifies the ledger', async () => {
   const page = await inside('/owner.html', 'olga');
   assert.equal(await page.textContent('#who'), 'olga, owner');
-  assert.match(await page.locator('#tree > li').textContent(), /^visits data set, sums9.824 of 10 epsilon allocated/);
+  assert.match(await page.locator('#tree > li').textContent(), /^visits data set, filter sums9.824 of 10 epsilon given to accounts/);
   assert.equal(await page.locator('#tree > li > ul > li').count(), 4);
-  assert.match(await page.locator('#tree ul > li').nth(1).textContent(), /^ben account, sums2 of 3 epsilon spent/);
+  assert.match(await page.locator('#tree ul > li').nth(1).textContent(), /^ben account, filter sums2 of 3 epsilon spent/);
   assert.ok(await page.isVisible('#none-pending'));
   const captions = await page.locator('#spending figcaption').allTextContents();
   assert.ok(captions.includes('visits: 9.824 of 10 epsilon in 4 charges') && captions.includes('ben: 2 of 3 epsilon in 1 charge'), captions.join());
@@ -509,11 +509,11 @@ test('the owner sees accounts, spending and history, and verifies the ledger', a
   const first = await page.locator('#history tbody tr').first().locator('td').allTextContents();
   const last = await page.locator('#history tbody tr').last().locator('td').allTextContents();
   assert.ok(Number(first[0]) > Number(last[0]), 'newest first');
-  assert.ok(first[2].startsWith('questionSELECT '), `the question itself: ${first[2]}`);
+  assert.ok(first[2].startsWith('question chargedSELECT '), `the question itself: ${first[2]}`);
   await page.selectOption('#of', 'ben');
   const rows = await page.locator('#history tbody tr').allTextContents();
   assert.equal(rows.length, 2);
-  assert.match(rows[0], /questionSELECT [\s\S]*ben\s*ben\s*q-[0-9a-f]{12}…\s*2 epsilon$/);
+  assert.match(rows[0], /question chargedSELECT [\s\S]*ben\s*ben\s*q-[0-9a-f]{12}…\s*2 epsilon$/);
   await page.selectOption('#of', '');
   await page.selectOption('#events', 'all');
   assert.match(await page.locator('#history tbody tr').last().textContent(), /ledger created/);
@@ -546,7 +546,7 @@ test('the owner sees pending charges, pages of a long history, and a failed veri
   assert.equal(await page.locator('#pending li').count(), 2);
   assert.match(await page.textContent('#pending'), /<img src=x onerror=alert\(1\)>, key <b>120/);
   assert.ok(await page.isHidden('#none-pending'));
-  assert.match(await page.locator('#history tbody tr').first().textContent(), /^121.*question, not answered yet/);
+  assert.match(await page.locator('#history tbody tr').first().textContent(), /^121.*question charged, not answered yet/);
   assert.equal(await page.textContent('#place'), '1 to 50 of 121');
   await page.click('#newer', { force: true });
   assert.equal(await page.textContent('#place'), '1 to 50 of 121');
@@ -575,7 +575,7 @@ test('the owner opens an account of slots and creates its token; the analyst exc
   const plan = { delta: 0, release: [{ name: 'weekly', mechanism: 'approx-dp', epsilon: 0.05, count: 2 }] };
   await page.setInputFiles('#account-plan', { name: 'plan.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(plan)) });
   await page.click('#new-account button');
-  await page.waitForFunction(() => document.querySelector('#tree').textContent.includes('emma account, plan0 of 2 releases spent'));
+  await page.waitForFunction(() => document.querySelector('#tree').textContent.includes('emma account, plan0 of 2 releases used'));
   await page.fill('#token-name', 'emma');
   await page.check('#token-choices input[value=emma]');
   await page.click('#new-token button');
@@ -587,8 +587,15 @@ test('the owner opens an account of slots and creates its token; the analyst exc
   assert.ok(!(await page.content()).includes(token), 'it is shown once');
   assert.equal(await page.locator('#token-list tbody tr').count(), 7);
 
+  await page.fill('#token-name', 'nobody');
+  await page.click('#new-token button');
+  await page.waitForSelector('#made:visible');
+  const empty = await console_(await page.textContent('#made-token'));
+  assert.match(await empty.textContent('#trouble'), /^This token allows no account, so it cannot ask questions\./);
+  await done(empty);
+
   const analyst = await console_(token);
-  assert.match(await analyst.textContent('#slot-list'), /^weekly 2 of 2 left approx-dp, epsilon 0\.05$/);
+  assert.match(await analyst.textContent('#slot-list'), /^weekly 2 of 2 openings left approx-dp, epsilon 0\.05$/);
   await analyst.click('#recut summary');
   await analyst.fill('#give-0', '1');
   const made = (name) => `[data-made="0-${name}"]`;
@@ -601,11 +608,11 @@ test('the owner opens an account of slots and creates its token; the analyst exc
   await analyst.fill(made('one'), '0.025');
   assert.ok(await analyst.isHidden('#recut-wrong'));
   await analyst.click('#recut-try');
-  await analyst.waitForFunction(() => document.querySelector('#recut-said').textContent === 'This exchange is allowed. Nothing was changed.');
-  assert.match(await analyst.textContent('#slot-list'), /2 of 2 left/);
+  await analyst.waitForFunction(() => document.querySelector('#recut-said').textContent === 'This exchange is allowed. Nothing has changed yet.');
+  assert.match(await analyst.textContent('#slot-list'), /2 of 2 openings left/);
   await analyst.click('#recut-now');
-  await analyst.waitForFunction(() => document.querySelector('#slot-list').textContent.includes('daily 2 of 2 left'));
-  assert.match(await analyst.textContent('#slot-list'), /weekly 1 of 2 left/);
+  await analyst.waitForFunction(() => document.querySelector('#slot-list').textContent.includes('daily 2 of 2 openings left'));
+  assert.match(await analyst.textContent('#slot-list'), /weekly 1 of 2 openings left/);
   assert.deepEqual(await analyst.locator('#slot option').allTextContents(), ['daily (0 of 2 used)', 'weekly (1 of 2 used)']);
   await analyst.evaluate(axe);
   const { violations } = await analyst.evaluate(() => window.axe.run());
@@ -639,7 +646,7 @@ test('sessions are opened, asked and ended', async () => {
   const item = (key) => page.locator('#session-list > li', { hasText: key });
   await item('large').locator('form button').click();
   await page.waitForFunction(() => document.querySelector('.replies')?.textContent.includes('above'));
-  assert.match(await item('large').textContent(), /1 answered, over/);
+  assert.match(await item('large').textContent(), /; 1 question answered; ended/);
   assert.equal(await item('large').locator('form').count(), 0, 'it answers nothing more');
   await open('steps', 'sequence', 0.02, 2);
   await item('steps').locator('input').nth(1).fill('0.02');
@@ -649,20 +656,34 @@ test('sessions are opened, asked and ended', async () => {
   const { violations } = await page.evaluate(() => window.axe.run());
   assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target)}`), []);
   await item('steps').getByRole('button', { name: 'End session steps' }).click();
-  await page.waitForFunction(() => document.querySelector('#session-said').textContent === 'Session steps is over. Its cost is not refunded.');
+  await page.waitForFunction(() => document.querySelector('#session-said').textContent === 'Session steps has ended. Its cost is not refunded.');
   await page.fill('#session-key', 'dear');
-  await page.fill('#session-epsilon', '50');
+  await page.fill('#session-epsilon', 'x');
   await page.click('#session-form button');
   await page.waitForSelector('#session-wrong[role=alert]:visible');
-  assert.match(await page.textContent('#session-wrong'), /^Refused by account "cleo"/);
+  assert.equal(await page.textContent('#session-wrong'), 'Epsilon is "x". Possible: a number.');
+  assert.equal(await page.getAttribute('#session-epsilon', 'aria-invalid'), 'true');
+  await page.fill('#session-epsilon', '50');
+  await page.click('#session-form button');
+  await page.waitForFunction(() => document.querySelector('#session-wrong').textContent.startsWith('Refused by account "cleo"'));
+  assert.equal(await page.getAttribute('#session-epsilon', 'aria-invalid'), null);
   await done(page);
+  const owner = await inside('/owner.html', 'olga');
+  assert.ok(await owner.isVisible('#none-pending'), 'a session that has begun is not an unanswered question');
+  await owner.selectOption('#of', 'cleo');
+  const events = await owner.locator('#history tbody tr td:nth-child(3)').allTextContents();
+  assert.equal(events.filter((event) => event === 'session charged').length, 2, events.join());
+  await owner.selectOption('#events', 'all');
+  const all = await owner.locator('#history tbody tr td:nth-child(3)').allTextContents();
+  assert.ok(all.includes('session begun') && all.includes('session ended'), all.join());
+  await done(owner);
 });
 
 test('a token of another role is refused with an explanation', async () => {
   const page = await console_('ann');
   await page.click('nav >> text=Owner');
   await page.waitForSelector('#token-wrong:visible');
-  assert.equal(await page.textContent('#token-wrong'), 'ann’s token is an analyst’s. This page is for owners and auditors; analysts ask in the console.');
+  assert.equal(await page.textContent('#token-wrong'), 'ann’s token is an analyst’s. This page is for owners and auditors. Analysts use the Console page.');
   assert.ok(await page.isHidden('#inside'));
   await page.click('nav >> text=Console');
   await page.waitForSelector('#inside:visible');
@@ -683,7 +704,7 @@ test('without a curator the pages say so', async () => {
     const page = await visit(path, {}, null, plain.address);
     await enter(page, 'ann');
     await page.waitForSelector('#token-wrong:visible');
-    assert.match(await page.textContent('#token-wrong'), /^This server has no curator\. Possible: counterpoint serve with --demo or --config\.$/);
+    assert.match(await page.textContent('#token-wrong'), /^This server has no curator, so nobody can log in\. Start the server with counterpoint serve --demo or counterpoint serve --config FILE\.$/);
     await done(page);
   }
   hosts.delete(plain.address);

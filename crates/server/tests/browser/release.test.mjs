@@ -154,7 +154,7 @@ test('a study is tried, released, shown, and the same when it is released again'
   assert.ok(!existsSync(out), 'a rehearsal writes nothing');
   assert.equal(await page.locator('#released-files button').count(), 0, 'and nothing of it can be saved');
   assert.match(await page.textContent('#release-now'), /^Release, and charge ε (1\.\d+|2)$/);
-  await finished(page, '#release-now', 'Published');
+  await finished(page, '#release-now', 'Published numbers');
   const csv = readFileSync(join(out, 'release.csv'), 'utf8');
   const shown = await rows(page);
   const lines = csv
@@ -189,7 +189,7 @@ test('a study is tried, released, shown, and the same when it is released again'
   const status = () =>
     JSON.parse(execFileSync(program, ['ledger', '--url', `sqlite:${join(out, 'ledger.db')}`, 'status', '--json'], { encoding: 'utf8' }));
   const spent = status().accounts[0].spent.main;
-  await finished(page, '#release-now', 'Published');
+  await finished(page, '#release-now', 'Published numbers');
   assert.deepEqual(await rows(page), shown);
   assert.equal(readFileSync(join(out, 'release.csv'), 'utf8'), csv);
   assert.equal(status().accounts[0].spent.main, spent, 'charged once');
@@ -246,7 +246,7 @@ for (const [name, options] of Object.entries({
     await audit('columns');
     await finished(page, '#rehearse-now', 'Made-up numbers');
     await audit('made up');
-    await finished(page, '#release-now', 'Published');
+    await finished(page, '#release-now', 'Published numbers');
     await audit('published');
     await done(page);
   });

@@ -44,9 +44,8 @@ fn child() {
     };
     let server = server.with_curator(Curator::open(&config).unwrap());
     let server = server.with_reload(move || {
-        let text = std::fs::read_to_string(Path::new(&folder).join("config.toml"));
-        let text = text.map_err(|error| error.to_string())?;
-        Config::parse(&text, Path::new(&folder)).map_err(|error| error.to_string())
+        let text = std::fs::read_to_string(Path::new(&folder).join("config.toml"))?;
+        Ok(Config::parse(&text, Path::new(&folder))?)
     });
     println!("listening on {}", server.address());
     server.run().unwrap();

@@ -61,7 +61,7 @@ pub(super) fn query(
             let shares: Option<Vec<(u32, u32)>> =
                 shares.iter().map(|share| ratio(*share)).collect();
             let legal =
-                "is not legal; legal: rising shares above 0 and below 1, of thousandths or such";
+                "is not legal; legal: rising shares above 0 and below 1, such as 0.25 or 0.001";
             let shares = shares.ok_or_else(|| PlanError::field("shares", legal))?;
             let candidates = places(fields, "candidates", 101)?;
             let query = Query::quantiles(&shares, &candidates).map_err(wrong("shares"))?;

@@ -105,8 +105,8 @@ pub(super) fn read(
     let rows = expected.or(everybody);
     if rows.is_none() && depends_on_rows(aggregate, contribution) {
         let problem = format!(
-            "is missing: the error of a {kind} depends on the number of rows; legal: how many rows are expected in each group, or \
-             people in data"
+            "is missing: the error of a {kind} depends on the number of rows; legal: the number of rows that you expect in each \
+             group, or people in [data]"
         );
         return Err(PlanError::field("expected", problem));
     }

@@ -95,7 +95,7 @@ fn budget(value: Value<'_>) -> Result<Guarantee, PlanError> {
     let delta = fields.number("delta", Some(0.0), (Delta::new, Delta::LEGAL));
     let read = epsilon.and_then(|epsilon| Ok(Guarantee { epsilon, delta: delta? }));
     let read = read.and_then(|read| fields.finish("budget", &["epsilon", "delta"]).map(|()| read));
-    read.map_err(|error| PlanError::field("budget", format!("is a table: {error}")))
+    read.map_err(|error| PlanError::field("budget", format!("has a wrong field: {error}")))
 }
 
 fn columns(data: &mut Fields<'_>) -> Result<Vec<ColumnText>, PlanError> {

@@ -227,8 +227,9 @@ const DDI: &str = "# Its summary statistics (sumStat, catStat) are computed from
 ";
 
 const BEGINNING: &str = r#"#
-# Bounds and categories have to be known without the data, for instance from the questionnaire: what is read off the data to
-# write them is not protected. Values beyond the bounds count as the bound. Values that are no category are in no group.
+# Choose bounds and categories without looking at the data, for instance from the questionnaire: the guarantee does not cover
+# what such a look reveals. A number outside the bounds counts as the nearer bound. A value that is not declared (a text in a
+# column of numbers, or a category that is not listed) stops the release, unless the column has others = "skip".
 
 delta = 1e-6                  # well below 1 / the number of people
 epsilon = 1.0                 # the privacy budget of everything that is published
@@ -236,14 +237,14 @@ epsilon = 1.0                 # the privacy budget of everything that is publish
 [data]
 "#;
 
-const DATA: &str = r#"adjacency = "replace"         # who is protected: a person whose data change; or "add-remove", a person who is in the data or not
-# people = 12000              # how many people are in the data, if that is public
-# person = "COLUMN"           # the column that tells whose a row is; without it every row is a person
-# rows = 1                    # with person: how many rows of a person are used, at most
+const DATA: &str = r#"adjacency = "replace"         # hides what one person's data say; "add-remove" hides whether a person is in the data
+# people = 12000              # the number of people, if it is public; without it, means need expected = the number of rows
+# person = "COLUMN"           # the column that identifies people; without it each row is one person
+# rows = 1                    # with person: at most this many rows of each person are used
 
 # The columns. Declare those that statistics use, by bounds or by categories; the person's column needs neither.
-# Further fields: missing = "skip" (the default) leaves missing values out, a number counts in their place;
-# missing_codes = [-99, "NA"] are values that stand for a missing one; others = "skip" uses no value that is neither declared nor missing.
+# Further fields of a column: missing = "skip" (the default) leaves out rows without a value, and missing = 0 puts 0 in the place of
+# each missing value; missing_codes = [-99, "NA"] lists values that mean "missing"; others = "skip" treats undeclared values as missing.
 "#;
 
 /// The draft of a column.
@@ -446,7 +447,7 @@ fn wanted(holds: &ColumnContent) -> String {
         }
         ColumnContent::Unknown => format!(
             "# bounds = [LOWEST, HIGHEST]           # to declare if it holds numbers\n{}",
-            LISTED.replace("to declare:", "to declare if it holds one of a list:")
+            LISTED.replace("to declare:", "to declare if it holds categories:")
         ),
     }
 }

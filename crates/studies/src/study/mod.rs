@@ -160,7 +160,7 @@ struct StudyContext<'a> {
     delta: Delta,
 }
 
-const LEGAL_STATISTICS: &str = "1 to 10^5 statistics, each a table";
+const LEGAL_STATISTICS: &str = "1 to 10^5 statistics, each a table [[statistic]]";
 
 /// Refuses equal names: a plan, a ledger and a publication identify statistics by their names.
 fn different(names: &[String]) -> Result<(), PlanError> {

@@ -77,7 +77,8 @@ macro_rules! kind {
 }
 
 /// The epsilon of a guarantee that replaces the noise.
-const EPSILON: Field = field!(epsilon, Epsilon, "the guarantee, of which the least noise is found");
+const EPSILON: Field =
+    field!(epsilon, Epsilon, "the guarantee; the release gets the least noise that meets it");
 const DELTA: Field = field!(delta, Delta, "the additive part of that guarantee");
 
 /// The file that replaces the lists of cells.

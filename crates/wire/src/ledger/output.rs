@@ -504,6 +504,7 @@ fn optional_base64<S: Serializer>(
 }
 
 /// Base64 with padding (RFC 4648, section 4).
+#[allow(clippy::indexing_slicing, reason = "64 letters are indexed by six bits")]
 fn encoded(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);

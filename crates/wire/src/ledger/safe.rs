@@ -36,11 +36,13 @@ pub(super) fn pair(p: &[Amount], q: &[Amount]) -> Option<(Vec<Amount>, Vec<Amoun
     if p.len() != q.len() || are_doubles(p) && are_doubles(q) {
         return Some((p.to_vec(), q.to_vec()));
     }
-    let occurs = |&at: &usize| !(p[at].is_zero() && q[at].is_zero());
-    let by_ratio = |&a: &usize, &b: &usize| (&p[a] * &q[b]).cmp(&(&p[b] * &q[a]));
+    let outcomes =
+        || p.iter().zip(q).enumerate().filter(|(_, (p, q))| !(p.is_zero() && q.is_zero()));
+    type Outcome<'a> = (usize, (&'a Amount, &'a Amount));
+    let by_ratio = |(_, (p, q)): &Outcome<'_>, (_, (r, s)): &Outcome<'_>| (*p * *s).cmp(&(*r * *q));
     // Of equal ratios, `max_by` takes the last and `min_by` the first.
-    let top = (0..p.len()).filter(occurs).max_by(by_ratio)?;
-    let bottom = (0..p.len()).filter(occurs).min_by(by_ratio)?;
+    let (top, _) = outcomes().max_by(by_ratio)?;
+    let (bottom, _) = outcomes().min_by(by_ratio)?;
     Some((all_but(p, top, &sum(p))?, all_but(q, bottom, &sum(q))?))
 }
 
@@ -50,8 +52,7 @@ pub(super) fn shifts(sensitivities: &[Amount], probabilities: &[Amount]) -> Opti
     if sensitivities.len() != probabilities.len() || are_doubles(probabilities) {
         return Some(probabilities.to_vec());
     }
-    let largest =
-        (0..sensitivities.len()).max_by(|&a, &b| sensitivities[a].cmp(&sensitivities[b]))?;
+    let (largest, _) = sensitivities.iter().enumerate().max_by(|(_, a), (_, b)| a.cmp(b))?;
     all_but(probabilities, largest, &sum(probabilities).max(Amount::from(1)))
 }
 
@@ -67,7 +68,7 @@ fn sum(list: &[Amount]) -> Amount {
 fn all_but(list: &[Amount], taker: usize, total: &Amount) -> Option<Vec<Amount>> {
     let lower = |number: &Amount| Amount::from_f64(number.lower());
     let mut rounded: Vec<Amount> = list.iter().map(lower).collect::<Option<_>>()?;
-    rounded[taker] = Amount::ZERO;
-    rounded[taker] = Amount::from_f64(total.checked_sub(&sum(&rounded))?.upper())?;
+    *rounded.get_mut(taker)? = Amount::ZERO;
+    *rounded.get_mut(taker)? = Amount::from_f64(total.checked_sub(&sum(&rounded))?.upper())?;
     Some(rounded)
 }

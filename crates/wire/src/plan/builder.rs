@@ -77,9 +77,10 @@ impl Builder {
 
     /// Announces a field of the plan. It must be known, and be announced once.
     pub(crate) fn announce(&mut self, key: &str) -> Result<(), PlanError> {
-        let at = TOP_FIELDS.iter().position(|known| *known == key);
-        let at = at.ok_or_else(|| unknown(key, "a plan", &TOP_FIELDS))?;
-        if std::mem::replace(&mut self.seen[at], true) {
+        let mut fields = TOP_FIELDS.iter().zip(&mut self.seen);
+        let field = fields.find(|(known, _)| **known == key);
+        let (_, seen) = field.ok_or_else(|| unknown(key, "a plan", &TOP_FIELDS))?;
+        if std::mem::replace(seen, true) {
             return Err(PlanError::field(key, "is given twice; legal: once"));
         }
         Ok(())

@@ -62,7 +62,7 @@ fn parse<const N: usize>(text: &str, names: [&str; N]) -> Result<[Vec<f64>; N], 
     for (index, line) in lines {
         let row = numbers::<N>(line).map_err(|error| error.in_entry("line", index + 1, None))?;
         for (column, place) in columns.iter_mut().zip(places) {
-            column.push(row[place]);
+            column.extend(row.get(place));
             if column.len() > MOST_ROWS {
                 let problem = format!("has more than {MOST_ROWS} rows; legal: at most that");
                 return Err(PlanError::plan(problem));

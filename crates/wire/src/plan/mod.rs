@@ -267,10 +267,10 @@ impl Plan {
             let sample = release.sample.as_ref();
             sample.is_some_and(|sample| sample.batches.is_some() && sample.rate.get() < 1.0)
         };
-        let Some(first) = self.releases.iter().position(is_batched) else { return Vec::new() };
-        let name = self.releases[first].name.as_deref();
+        let batched = (1..).zip(&self.releases).find(|(_, release)| is_batched(release));
+        let Some((first, release)) = batched else { return Vec::new() };
+        let name = release.name.as_deref();
         let name = name.map_or(String::new(), |name| format!(" ({})", quoted(name)));
-        let first = first + 1;
         vec![format!(
             "release {first}{name}: shuffled batches of a fixed size are not Poisson samples; the \
              numbers hold only if each example enters each batch independently with probability \

@@ -142,10 +142,11 @@ pub(crate) fn quoted_number(text: &str) -> Option<(f64, Ratio)> {
 /// number back.
 pub fn fraction_text(exact: &Ratio) -> String {
     let places = |prime: u32| {
-        let (mut rest, mut count) = (Ratio::from(exact.denominator().clone()), 0_u32);
+        let (mut rest, mut count) =
+            (Ratio::from_raw(exact.raw().denominator().clone().into()), 0_u32);
         loop {
             let next = &rest / Ratio::from(prime);
-            if !next.is_int() {
+            if !next.raw().is_int() {
                 return (count, rest);
             }
             (rest, count) = (next, count + 1);
@@ -157,7 +158,7 @@ pub fn fraction_text(exact: &Ratio) -> String {
     if !others.is_one() || count > 2500 {
         return exact.to_string();
     }
-    let scaled = exact * Ratio::from(10_u32).pow(count as isize);
+    let scaled = exact * Ratio::from(10_u32).pow(count as i32);
     let mut digits = scaled.to_string();
     let count = count as usize;
     if count > 0 {

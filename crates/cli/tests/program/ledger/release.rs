@@ -55,7 +55,9 @@ fn releases_come_from_files_standard_input_or_the_command_line() {
     assert_eq!(charge(&ledger.object(&["reserve", "team", &two, "--key", "two"])), "0.3");
     let other = ledger.folder.file("other.toml", toml.replace("add-remove", "replace"));
     let run = ledger.run(&["reserve", "team", &other, "--key", "c"]);
-    assert!(run.error().contains("has adjacency replace; legal: that of the data set"));
+    assert!(run.error().contains(
+        "has adjacency replace, and the data set has add-remove; legal: that of the data set"
+    ));
     let run = ledger.run(&["reserve", "team", "{\"mechanism\": \"x\"}", "--key", "c"]);
     assert!(run.error().starts_with("RELEASE: release 1: mechanism is \"x\"; legal: "));
 }

@@ -8,17 +8,18 @@ use crate::quantity::{Delta, Epsilon, Gamma, Mu, NoiseScale, Order, Rate, Rho, S
 use counterpoint_numerics::fractions::{self, Ratio};
 use std::cmp::Ordering;
 
-/// The double, or the next one below if one of its texts is a smaller number.
+/// The double, or the next one below if one of its two decimal texts (see [`texts`]) is a smaller number.
 pub(super) fn below(number: f64) -> f64 {
     if texts(number).contains(&Some(Ordering::Less)) { number.next_down() } else { number }
 }
 
-/// The double, or the next one above if one of its texts is a larger number.
+/// The double, or the next one above if one of its two decimal texts (see [`texts`]) is a larger number.
 fn above(number: f64) -> f64 {
     if texts(number).contains(&Some(Ordering::Greater)) { number.next_up() } else { number }
 }
 
-/// Compares the shortest text that is read as the double, and its 17 digits, with the double.
+/// Compares two decimal texts of a double with its exact value: the shortest text that is read as this double, and the
+/// text with 17 digits.
 fn texts(number: f64) -> [Option<Ordering>; 2] {
     let itself = fractions::from_double(number);
     [format!("{number:e}"), format!("{number:.16e}")]
@@ -32,7 +33,7 @@ fn decimal(text: &str) -> Option<Ratio> {
     let digits: i64 = format!("{whole}{fraction}").parse().ok()?;
     let exponent: i32 = exponent.parse().ok()?;
     let places = exponent - i32::try_from(fraction.len()).ok()?;
-    let power = Ratio::from(10).pow(isize::try_from(places.unsigned_abs()).ok()?);
+    let power = Ratio::from(10).pow(i32::try_from(places.unsigned_abs()).ok()?);
     Some(if places < 0 { Ratio::from(digits) / power } else { Ratio::from(digits) * power })
 }
 

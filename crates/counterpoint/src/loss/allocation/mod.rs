@@ -17,8 +17,8 @@ use crate::quantity::GroupSize;
 use base::BEYOND;
 use counterpoint_numerics::{Dd, STEP};
 
-/// The largest relative rounding of points at each addition: of the sum, of the place in a cell, and of the cell's mean
-/// by the roundings of shares.
+/// The largest relative error that one addition causes in a point: the sum is rounded, its place in a cell is rounded,
+/// and the rounded shares change the mean of the cell.
 const ROUNDED: f64 = 4.0 * f64::EPSILON;
 
 /// Returns the losses in both directions.

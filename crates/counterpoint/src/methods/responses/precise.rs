@@ -218,7 +218,7 @@ fn with(x: &PreciseFloat, precision: usize) -> PreciseFloat {
 
 /// A fraction, rounded to nearest.
 fn round(x: &Ratio, precision: usize) -> PreciseFloat {
-    with(&x.to_float(precision).value(), precision)
+    with(&x.raw().to_float(precision).value(), precision)
 }
 
 fn zero(precision: usize) -> PreciseFloat {
@@ -266,7 +266,7 @@ fn room(
 fn least_bits(list: &[PreciseGuarantee]) -> usize {
     let leaks = list.iter().filter(|guarantee| !guarantee.delta.is_zero());
     let zeros = |delta: &Ratio| {
-        delta.denominator().bit_len().saturating_sub(delta.numerator().bit_len()) + 1
+        delta.raw().denominator().bit_len().saturating_sub(delta.raw().numerator().bit_len()) + 1
     };
     leaks.map(|guarantee| zeros(&guarantee.delta)).max().unwrap_or(0)
 }
@@ -311,7 +311,8 @@ fn is_all_leaked(list: &[PreciseGuarantee], delta: &Ratio) -> bool {
     const LONGEST: u128 = 1 << 22;
     let leaks = || list.iter().filter(|guarantee| guarantee.delta > Ratio::ZERO);
     let length = |guarantee: &PreciseGuarantee| {
-        (guarantee.delta.denominator().bit_len() as u128).saturating_mul(guarantee.count.into())
+        (guarantee.delta.raw().denominator().bit_len() as u128)
+            .saturating_mul(guarantee.count.into())
     };
     if leaks().map(length).fold(0, u128::saturating_add) > LONGEST {
         return false;
@@ -319,12 +320,12 @@ fn is_all_leaked(list: &[PreciseGuarantee], delta: &Ratio) -> bool {
     // The fractions are not reduced, because that would take longer than all the rest.
     let power = |of: UBig, count: u64| of.pow(count as usize);
     let kept = |delta: &Ratio| Ratio::ONE - delta;
-    let above = |x: &Ratio| x.numerator().clone().into_parts().1;
-    let (mut left, mut right) = (kept(delta).denominator().clone(), above(&kept(delta)));
+    let above = |x: &Ratio| x.raw().numerator().clone().into_parts().1;
+    let (mut left, mut right) = (kept(delta).raw().denominator().clone(), above(&kept(delta)));
     for guarantee in leaks() {
         let kept = kept(&guarantee.delta);
         left *= power(above(&kept), guarantee.count);
-        right *= power(kept.denominator().clone(), guarantee.count);
+        right *= power(kept.raw().denominator().clone(), guarantee.count);
     }
     left == right
 }

@@ -104,7 +104,7 @@ pub(crate) fn inspect(
         (None, _) => return Ok(watch.inspection),
     };
     Err(match source {
-        RowSource::File(path, _) => EngineError::new(format!("{}, {problem}", path.display())),
+        RowSource::File(path, _) => EngineError::new(format!("{}: {problem}", path.display())),
         _ => EngineError::new(problem),
     })
 }

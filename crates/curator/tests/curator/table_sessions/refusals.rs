@@ -27,7 +27,7 @@ fn what_a_session_of_a_table_refuses() {
     // Another table, of the same data set and of another.
     assert_refused(
         ask(sql("count", "q", "SELECT COUNT(*) FROM wards")),
-        "not what the session is about",
+        "is not the table of the session",
     );
     assert_refused(ask(sql("count", "q", "SELECT COUNT(*) FROM others")), "does not pay");
     assert_refused(ask(sql("count", "q", "SELECT COUNT(*) FROM nowhere")), "nowhere");

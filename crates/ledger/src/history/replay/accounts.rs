@@ -86,7 +86,7 @@ impl Books {
         }
         let debit = debit::open_within(&parent, slot)?;
         if debit.charge != *charge {
-            return Err("the charge is not one opening".into());
+            return Err("the charge is not that of one opening".into());
         }
         let opened = parent.new_in_slot(slot, account, sequence, rule.clone());
         slot.used = debit.used.unwrap_or(slot.total);

@@ -329,7 +329,7 @@ fn releases(
     if let Some((_, key)) = books.releases.keys().next() {
         return Err(damaged(format_args!("key {key:?} was reserved and is missing")));
     }
-    // No page holds a row whose entry number is below every entry, so the rows are also counted.
+    // A page begins after an entry, so a row whose entry number is below all entries is on no page. The count finds it.
     if tables.counts(["ledger_release"])? != [due] {
         return Err(damaged("there are more or fewer keys than were reserved"));
     }

@@ -38,7 +38,8 @@ pub(super) struct ServerConnection {
 /// The settings that must be on for a commit to be durable.
 const NEEDED: [&str; 2] = ["fsync", "full_page_writes"];
 
-/// The number of times that other tasks run before an open connection is believed to be open.
+/// The number of times that other tasks may run before a connection counts as open. In that time the task that carries
+/// messages can notice that the server has closed the connection.
 const YIELDS: u32 = 4;
 
 /// The search path holds only schemas in which nobody but the server's owner creates anything; the ledger's own names

@@ -16,9 +16,9 @@ pub(super) enum Replicas {
 
 /// Finds out which replicas a server has. While the names of synchronous replicas are set, commits wait, even if no
 /// such replica is connected. Without names, every connection that streams, and every permanent replication slot, is a
-/// replica that may lack the last transactions. A base backup in progress does not count; a role that may not see which
-/// connection it is counts it. (Connections are listed only if anything streams, because that view looks at all of
-/// them.)
+/// replica that may lack the last transactions. A base backup in progress does not count, unless the role may not see
+/// that the connection is a backup's. (Connections are listed only if anything streams, because the view
+/// `pg_stat_replication` looks at all of them.)
 pub(super) const REPLICA_QUERY: &str = "SELECT CASE \
     WHEN current_setting('synchronous_standby_names') <> '' AND current_setting('max_wal_senders') <> '0' \
       THEN 'synchronous' \

@@ -8,9 +8,9 @@
 //! process. (SQLite holds no lock on the log.)
 //!
 //! Checking every name takes time. The time of a folder's last change shows if any name in it was created, removed or
-//! moved. As long as the folder has not changed, checking the folder stands for checking the names, which are checked a
-//! few times a second. A second name in another folder, or a mount, changes no folder; but nobody can open a ledger
-//! that has one.
+//! moved. As long as the folder has not changed, the names themselves are checked only ten times a second. These checks
+//! find what does not change the folder: a second name in another folder, or a mount over a name. Nobody can open a
+//! ledger that has either.
 
 use std::fs::Metadata;
 use std::io::{self, ErrorKind};
@@ -35,7 +35,7 @@ pub(super) struct FileLocation {
 
 /// The time for which a check of all names is valid while their folder does not change.
 const CHECK_VALIDITY: Duration = Duration::from_millis(100);
-/// The time for which any check is valid before a write, which is checked again before it is acknowledged.
+/// The time for which any check is valid when a write begins. Every write is checked again before it is acknowledged.
 const WRITE_CHECK_VALIDITY: Duration = Duration::from_millis(10);
 
 /// Two changes that are this close may have the same time: the clocks of kernels tick at least every 10 ms. The times
@@ -49,8 +49,8 @@ pub(super) struct Files {
     folder: PathBuf,
     /// The time of the last check.
     last: Option<Instant>,
-    /// The last check of all names and the folder's stamp then, unless a later change of the folder could have the same
-    /// time.
+    /// The time of the last check of all names, and the folder's stamp at that time. `None` if a later change of the
+    /// folder could leave this stamp as it is.
     looked: Option<(Instant, FolderStamp)>,
     /// The database, the log and the index. A reader may have the database alone.
     watched: Vec<(PathBuf, FileIdentity)>,
@@ -114,7 +114,9 @@ impl FileLocation {
             }
             Err(error) if error.kind() == ErrorKind::NotFound && create => Self::new(given)?,
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                let problem = format!("{error}; legal: a ledger that is there (init makes one)");
+                let problem = format!(
+                    "{error}; legal: the path of an existing ledger (counterpoint ledger init creates a new one, which knows nothing of earlier charges)"
+                );
                 return Err(unusable(problem));
             }
             Err(error) => return Err(unusable(error)),
