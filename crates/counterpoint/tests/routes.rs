@@ -209,7 +209,8 @@ fn a_route_is_taken_on_the_parts_where_it_applies() {
 fn the_free_choice_is_about_as_quick_as_any_route() {
     let table = include_str!("common/methods.tsv");
     let lines: Vec<&str> = table.lines().collect();
-    let (mut seen, every) = (0, if is_full() { 1 } else { 5 });
+    let every = if is_full() { 1 } else { 10 };
+    let mut failures = Vec::new();
     for line in lines.iter().step_by(every) {
         let mut words = line.split('\t');
         let number: u64 = words.next().unwrap().parse().unwrap();
@@ -224,12 +225,14 @@ fn the_free_choice_is_about_as_quick_as_any_route() {
                 ask_best(&plan, Question::Delta(epsilon.bracket.upper), example.tolerance).unwrap()
             }
         };
-        let text = format!("{} {number}, {asked}: {} of {quick:?}", example.kind, answer.route);
-        assert!(quick.contains(&answer.route), "{text}");
-        assert!(!answer.wide || answer.bracket.upper <= 1e-12, "{text}: {}", answer.bracket);
-        seen += 1;
+        let is_close = !answer.wide || answer.bracket.upper <= 1e-12;
+        if !quick.contains(&answer.route) || !is_close {
+            let (kind, route) = (example.kind, answer.route);
+            failures
+                .push(format!("{kind} {number}, {asked}: {route}, {}, {quick:?}", answer.bracket));
+        }
     }
-    assert!(seen >= 10, "{seen}");
+    assert!(lines.len() >= 500 && failures.is_empty(), "{failures:#?}");
 }
 
 /// One lattice holds all sums of discrete Gaussians of one sigma. It takes less time than a contour as long as the

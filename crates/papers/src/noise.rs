@@ -4,8 +4,8 @@
 //! - for one query, the rules that KOV section V mentions: Gaussian noise, and staircases or uniform noise (Geng and
 //!   Viswanath).
 //!
-//! The paper states the rules for every epsilon, but they fail for large ones (V.1 from about epsilon 32 at delta 0.1,
-//! V.3 from about 85). So a rule gives advice only if the composed profile confirms it.
+//! The paper states the rules for every epsilon, but they fail for large ones (at delta 0.1, V.1 from about epsilon
+//! 32 for many mechanisms, and V.3 from about 91). So a rule gives advice only if the composed profile confirms it.
 
 use counterpoint::Plan;
 use counterpoint::ask::{AskError, Options};

@@ -6,7 +6,8 @@
 //! | responses | near the largest loss (4,096 atoms; delta only), lattices, the exact list (2^22), near the largest loss (131,072; epsilon only) |
 //! | Gaussians alone, mu at most 10^-4 together | their formula, then as any others |
 //! | one mechanism, run once | a short list or lattice, its formula, a contour, a lattice, a long contour |
-//! | one discrete Gaussian of many outcomes | a short lattice, a blurred contour, then as others |
+//! | discrete Gaussians, one of them of more than 2,000 outcomes | near the largest loss, a blurred contour, then as others |
+//! | one discrete Gaussian of more than 300 outcomes, for an epsilon | a short lattice, a blurred contour, then as others |
 //! | several discrete Gaussians | near the largest loss, a short lattice, the list, a blurred contour, a contour, a long blurred contour, a lattice, a long contour |
 //! | atoms alone | near the largest loss, a short list or lattice, a lattice, a long contour |
 //! | more than 1,000 atoms in a loss | as others, but no long contour |
@@ -17,11 +18,12 @@
 //! | other Laplace noise, no Gaussian | near the largest loss, a blurred contour, a contour, a long blurred contour, a lattice, a long contour |
 //! | any others | near the largest loss, a contour, a lattice, a long contour |
 //!
-//! The order follows the measurements of `bench/methods`. A list is short if it takes 10^4 sums (1.6 10^4 for a delta). A lattice is short if all
-//! losses lie on it, except for rounding, and 2^13 places are enough: its step needs no estimate, and it takes less
-//! than a millisecond where a blurred contour takes four to eight. Lattices may cost as much as the exact list that
-//! would replace them. A contour that ends at all mostly ends soon; where it does not, a lattice is the better choice.
-//! Each method reports a route, and requesting that route leads to the same method.
+//! The order follows the measurements of `bench/methods`. A list is short if it takes 16,000 sums for a delta, or 10,000
+//! for an epsilon; above 2,000 a short lattice comes before it, as the search for an epsilon reads the whole list at each
+//! step. A lattice is short if all losses lie on it, except for rounding, and 2^13 places are enough: its step needs no
+//! estimate, and it takes less than a millisecond where a blurred contour takes four to eight. Lattices may cost as much
+//! as the exact list that would replace them. A contour that ends at all mostly ends soon; where it does not, a lattice
+//! is the better choice. Each method reports a route, and requesting that route leads to the same method.
 
 use super::{AskError, Options};
 use crate::composition::{CountedLoss, Factor};
@@ -291,8 +293,7 @@ fn default_mixed_methods(parts: &[CountedLoss], question: Question) -> Vec<Mixed
 /// A lattice of more outcomes takes longer than a blurred contour.
 const WIDE: f64 = 2000.0;
 
-/// The exact list and a lattice of few places, in the order of their costs. The limits are measured: the search for an epsilon
-/// reads the whole list at each step.
+/// The exact list and a lattice of few places, in the order of their measured costs.
 fn list_and_short_lattice(parts: &[CountedLoss], question: Question) -> Vec<MixedMethod> {
     let (list, lattice) = (MixedMethod::Outcomes, MixedMethod::Lattice(Effort::Little));
     let quick = if question == Question::Delta { 1.6e4 } else { 2e3 };

@@ -5,7 +5,7 @@ use super::entries::{StudyRelease, entries, slot};
 use super::error::ReleaseError;
 use super::rows::table_of;
 use crate::charge::text;
-use counterpoint_budget::Amount;
+use counterpoint_budget::{Amount, GRID_PLACES};
 use counterpoint_ledger::{FilterKind, Hash, Ledger, LedgerError, NewAccount, NewFilter};
 use counterpoint_planner::{AccuracyTarget, QueryRequest, Statistic, StatisticContent};
 use counterpoint_questions::CheckedQuestion;
@@ -151,15 +151,21 @@ fn first_budget(release: &StudyRelease<'_>) -> Result<NewFilter, ReleaseError> {
     let study = &release.study.study;
     let declared = release.study.data.as_ref().and_then(|data| data.budget);
     let plain = study.public().sample_of.is_none();
-    let (epsilon, delta) = match (declared, study.budget().epsilon) {
-        (Some(budget), _) => (budget.epsilon.get(), budget.delta.get()),
-        (None, Some(epsilon)) if plain => (epsilon.get(), study.budget().delta.get()),
-        _ => cost(release)?,
-    };
     // The decimals as written, not the doubles next to them.
-    let amount = |number: f64| number.to_string().parse::<Amount>();
-    match (amount(epsilon), amount(delta)) {
-        (Ok(epsilon), Ok(delta)) => Ok(NewFilter::new(FilterKind::Sums, epsilon, delta)),
-        _ => Err(ReleaseError::computation("the budget cannot be written as a decimal")),
-    }
+    let written = |number: f64| number.to_string().parse::<Amount>().ok();
+    let (epsilon, delta) = match (declared, study.budget().epsilon) {
+        (Some(budget), _) => (written(budget.epsilon.get()), written(budget.delta.get())),
+        (None, Some(epsilon)) if plain => {
+            (written(epsilon.get()), written(study.budget().delta.get()))
+        }
+        _ => {
+            let (epsilon, delta) = cost(release)?;
+            // The ledger charges the certified double itself, rounded up to its grid.
+            (Amount::from_f64(epsilon).map(|epsilon| epsilon.ceil(GRID_PLACES)), written(delta))
+        }
+    };
+    let (Some(epsilon), Some(delta)) = (epsilon, delta) else {
+        return Err(ReleaseError::computation("the budget cannot be written as a decimal"));
+    };
+    Ok(NewFilter::new(FilterKind::Sums, epsilon, delta))
 }
