@@ -109,6 +109,21 @@ fn a_study_is_released_once() {
     place.assert_charged(0.9);
 }
 
+/// Without a stated budget the data set gets exactly what the plan costs, of which no digit may be missing.
+#[test]
+fn a_study_without_a_budget_is_charged_what_it_costs() {
+    for error in [3, 7, 8, 15, 20, 40] {
+        let study = format!(
+            "delta = 1e-6\n[data]\nsource = \"people.csv\"\nadjacency = \"replace\"\npeople = 40\n\
+             column = [{{ name = \"id\", bounds = [0, 100] }}]\n\
+             [[statistic]]\nkind = \"mean\"\ncolumn = \"id\"\nerror = {error}\n"
+        );
+        let place = Place::new(&study, people().as_bytes());
+        place.release(&[]).answer();
+        place.assert_charged(place.json()["privacy"]["epsilon"].as_f64().unwrap() * (1.0 + 1e-12));
+    }
+}
+
 /// What was planned is what is drawn: a plan that was written first is released as it stands.
 #[test]
 fn a_plan_that_was_written_is_released() {
