@@ -165,7 +165,8 @@ fn renyi_cost(
     let stated = || if terms.group.get() == 1 { stated_divergence(query, order) } else { None };
     let line = curve_slope(query, terms).map(|rho| slope_at(&rho, order)).or_else(stated);
     let curves: Option<Vec<Amount>> = match line {
-        // At whole orders the line is exactly the divergence of discrete Gaussian noise, and it leaves out no mass.
+        // The line bounds the divergence of discrete Gaussian noise at every order, and equals it at whole orders.
+        // Unlike the cumulants, the line leaves out no mass.
         Some(line) if is_discrete_gaussian(query) => Some(vec![line]),
         line => losses.iter().map(|loss| lesser(loss_divergence(loss, t), line.clone())).collect(),
     };
@@ -177,7 +178,8 @@ fn renyi_cost(
 }
 
 /// The loss of the amplified guarantee, if the query is a guarantee on a sample. The pair of the sample leaks in one
-/// direction and may have a larger loss in the other, so sums of epsilons and deltas are smaller with the guarantee.
+/// direction and may have its largest loss in the other. An epsilon and a delta that hold in both directions can then
+/// be larger than those of the amplified guarantee.
 fn amplified_loss(query: &Query, terms: Terms) -> Option<ReleaseLoss> {
     let release = query.once();
     let Mechanism::ApproxDp(guarantee) = release.mechanism else { return None };
@@ -230,7 +232,7 @@ fn lesser(a: Option<Amount>, b: Option<Amount>) -> Option<Amount> {
     }
 }
 
-/// K(t)/t of a loss, or the divergence that a curve states, rounded up.
+/// The Rényi divergence at order 1 + t, rounded up: the cumulant of a loss divided by t, or what a curve states.
 fn loss_divergence(loss: &ReleaseLoss, t: f64) -> Option<Amount> {
     let (total, error) = loss.cumulant(t)?;
     let upper = (total + error.into()) / t;
@@ -277,8 +279,8 @@ fn zcdp_cost(query: &Query, terms: Terms, losses: &[ReleaseLoss; 2]) -> Option<C
     Some((main, own_delta(query, terms, losses)))
 }
 
-/// `e tanh(e/2)`, rounded up: the mean loss of randomized response, and its largest Rényi divergence divided by the
-/// order.
+/// `e tanh(e/2)`, rounded up. For randomized response this is the mean loss. It is also the largest value, over all
+/// orders, of the Rényi divergence divided by the order.
 fn pure_rho(epsilon: Dd) -> Dd {
     if epsilon.hi > 300.0 || !epsilon.is_positive() {
         return epsilon;
@@ -287,8 +289,9 @@ fn pure_rho(epsilon: Dd) -> Dd {
     epsilon * (-fall / (Dd::from(2.0) + fall)) * Dd::sum(1.0, 16.0 * STEP)
 }
 
-/// The square of Gaussian privacy's mu. For a pure query it is the least mu with which every mechanism of its epsilon
-/// is private: N(0, 1) and N(mu, 1) are then as far apart in total variation as randomized response (theory 8.12).
+/// The square of Gaussian privacy's mu. The mu of a pure query is the least for which every mechanism with the query's
+/// epsilon is mu-GDP: with this mu, N(0, 1) and N(mu, 1) are as far apart in total variation as the two distributions
+/// of randomized response (theory 8.12).
 fn gdp_cost(query: &Query, terms: Terms, losses: &[ReleaseLoss; 2]) -> Option<Cost> {
     let people = terms.group.get();
     let square = |x: &Amount| x * x;
@@ -306,17 +309,18 @@ fn gdp_cost(query: &Query, terms: Terms, losses: &[ReleaseLoss; 2]) -> Option<Co
     Some((main, Amount::ZERO))
 }
 
-/// A mu with `P(N(0, 1) > mu/2) <= 1/(1 + e^e)`, nearly the least, found by bisection.
+/// A mu with `P(N(0, 1) > mu/2) <= 1/(1 + exp(epsilon))`, nearly the least, found by bisection.
 fn pure_mu(epsilon: &Amount) -> Option<Amount> {
     let size = epsilon.upper();
     if size < 1e-6 {
-        // Phi(x) - 1/2 >= x exp(-x^2/2)/sqrt(2 pi), which is above e/4 at x = 0.6267 e, and tanh(e/2)/2 is below e/4.
+        // With x = mu/2 and e = epsilon, the condition is Phi(x) - 1/2 >= tanh(e/2)/2. The right side is below e/4. The
+        // left side is at least x exp(-x^2/2)/sqrt(2 pi), which is above e/4 at x = 0.6267 e.
         return Amount::from(12534).div_up(&Amount::from(10_000)).map(|slope| &slope * epsilon);
     }
     let corner = (Wide::ONE + Wide::exp(epsilon.to_dd(true))).recip();
     let corner = corner * Wide::from(Dd::sum(1.0, -16.0 * STEP));
     let is_enough = |half: f64| normal_tail(half).1 <= corner;
-    // mu is below 2 e, and below 2 sqrt(2 e) by the bound e^(-x^2/2)/2 on the tail.
+    // mu is below 2 epsilon. It is also below 2 sqrt(2 epsilon), because P(N(0, 1) > x) is at most exp(-x^2/2)/2.
     let (mut low, mut high) = (0.0, size.min((2.0 * size).sqrt()));
     if !is_enough(high) {
         return None;

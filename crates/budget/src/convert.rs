@@ -125,7 +125,7 @@ pub(super) fn mu(epsilon: &Amount, delta: &Amount) -> Option<Amount> {
         let answer = plan.delta(target, &counterpoint::Options::default());
         answer.is_ok_and(|answer| answer.bracket.upper <= delta.lower())
     };
-    // At mu = epsilon/50 delta is below 1e-300, and at mu = delta it is below delta.
+    // The pair's delta at epsilon is below 1e-300 for mu = epsilon/50, and below the promised delta for mu = delta.
     let (mut low, mut high) = ((0.02 * target.get()).max(delta.lower()), 1e6_f64);
     if !fits(low) {
         return None;

@@ -1,10 +1,11 @@
 //! Decides whether declared slots cover the queries that are run in them.
 //!
-//! A slot with a pair covers a mechanism if every pair of neighbours of the mechanism is a randomized function of the
-//! slot's pair, that is, if the slot's profile is nowhere below the mechanism's. A slot with a Rényi curve alone covers
-//! mechanisms that are shown to be within the curve. A slot for an exponential mechanism stands for a pair *and* a
-//! curve below the pair's, and covers exponential mechanisms alone. A query counts as covered only if one of the rules
-//! here proves it; all other queries are refused.
+//! A slot with a pair covers a mechanism if the mechanism's output distributions on any two neighbouring data sets are
+//! a randomized function of the slot's pair, that is, if the slot's profile is nowhere below the mechanism's. A slot
+//! with a Rényi curve alone covers mechanisms that are shown to be within the curve. A plan composes a slot for an
+//! exponential mechanism by a pair *and* by a Rényi curve that is lower than the pair's own. A mechanism that the pair
+//! dominates may exceed this curve, so the slot covers exponential mechanisms alone. A query counts as covered only if
+//! one of the rules here proves it; all other queries are refused.
 
 use crate::amount::Amount;
 use crate::charge;
@@ -154,9 +155,9 @@ fn is_at_most((a, b): (&Amount, &Amount), (c, d): (&Amount, &Amount)) -> bool {
 }
 
 /// True if the query is of the slot's family with more noise or a smaller sample. Noise of a larger scale is noise of a
-/// smaller one plus independent noise (for discrete Laplace noise too: its generating function is a multiple of the
-/// other's by a positive series), and a smaller shift is dominated by a larger one (theory 5.2). A Poisson sample of
-/// lower rate is a mixture of a sample of higher rate and nothing, whatever mechanism runs on it.
+/// smaller one plus independent noise (for discrete Laplace noise too: the quotient of the two generating functions is
+/// a series with positive coefficients), and a smaller shift is dominated by a larger one (theory 5.2). A Poisson
+/// sample of lower rate is a mixture of a sample of higher rate and nothing, whatever mechanism runs on it.
 fn is_less_of_the_same(slot: &Query, opened: &Query) -> bool {
     use Description::{Gaussian, Gdp, Laplace};
     let mu = |query: &Query| match query.description() {
@@ -194,8 +195,8 @@ fn guarantee_implies(slot: &Mechanism, opened: &Mechanism) -> bool {
     }
 }
 
-/// True if the opened mechanism has at least the slot's noise, in doubles rounded to the safe side. Other rules compare
-/// guarantees.
+/// True if the opened mechanism has at least the slot's noise, in doubles rounded to the safe side. This function does
+/// not compare (epsilon, delta) guarantees, which have rules of their own.
 fn has_more_noise(slot: &Mechanism, opened: &Mechanism) -> bool {
     use Mechanism as M;
     let exact = |value: f64| Amount::from_f64(value).unwrap_or_default();
@@ -252,7 +253,8 @@ fn guarantee_is_within(slot: &Query, opened: &Query, terms: Terms) -> bool {
 }
 
 /// True if the slot's finite pair dominates the query's. The pairs are those before sampling. A query on a sample
-/// reveals no more than its pair, so it may be compared; a slot on a sample stands for less than its pair, so it may not.
+/// reveals no more than its pair, so it may be compared; a slot on a sample stands for less than its pair, so it may
+/// not.
 fn outcomes_are_within(slot: &Query, opened: &Query) -> bool {
     match (slot.description(), opened.description()) {
         (
@@ -264,9 +266,10 @@ fn outcomes_are_within(slot: &Query, opened: &Query) -> bool {
 }
 
 /// True if the total variation of the slot's symmetric pair is at least that of randomized response with the query's
-/// epsilon e. The trade-off curve of randomized response is two lines, which meet where both errors are 1/(1 + e^e).
-/// The slot's total variation determines the point of its own curve where both errors are equal. If that point is not
-/// above the point where the lines meet, the slot's curve, which is convex, is nowhere above the lines.
+/// epsilon e. The trade-off curve of randomized response is two lines, which meet where both errors are
+/// `1/(1 + exp(e))`. The slot's total variation determines the point of its own curve where both errors are equal. If
+/// that point is not above the point where the lines meet, the slot's curve, which is convex, is nowhere above the
+/// lines.
 fn is_as_far_apart(slot: &Query, opened: &Query, terms: Terms, step_budget: &StepBudget) -> bool {
     let Ok(guarantee) = charge::charge_once(opened, Currency::Sums, terms) else { return false };
     if !guarantee.delta.is_zero() {
@@ -310,8 +313,8 @@ fn basis_for_lists(
     rules.iter().find(|(_, holds)| holds()).map(|(basis, _)| *basis)
 }
 
-/// True if the queries' squares of mu are within those of the Gaussian slots: k Gaussians are one, whose mu^2 is the
-/// sum.
+/// True if the queries' squares of mu add up to at most those of the Gaussian slots. (Several Gaussian releases
+/// together have the privacy loss of a single one, whose mu^2 is the sum of theirs.)
 fn squares_are_within(slots: &[(Query, u64)], opened: &[(Query, u64)]) -> bool {
     let square = |query: &Query, up: bool| match query.description() {
         Description::Gdp { mu } => Some(mu * mu),

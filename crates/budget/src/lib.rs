@@ -3,8 +3,10 @@
 //! The core composes plans whose parameters are fixed in advance. If parameters are chosen from earlier answers, the
 //! optimal composition of the queries that happened to be asked is no bound. These are sound:
 //!
-//! - a [`Filter`]: a budget that is fixed first, in a currency whose sums are bounds whatever is asked;
-//! - a [`PlanAccount`]: slots that are fixed first, opened in any order, and covered by the optimal composition of all slots;
+//! - a [`Filter`]: a budget that is fixed first, in a currency in which the sum of the charges is a bound whatever is
+//!   asked;
+//! - a [`PlanAccount`]: slots that are fixed first and opened in any order, at the cost of the optimal composition of
+//!   all slots;
 //! - an [`Odometer`]: no budget, but a bound on the loss that holds at all times at once.
 //!
 //! Amounts are exact decimals ([`Amount`]). A state is a few totals, so admission costs the same after a million

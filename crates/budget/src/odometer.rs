@@ -100,7 +100,8 @@ impl Odometer {
         let rest = delta.checked_sub(&leaks).filter(|rest| !rest.is_zero());
         let rest =
             rest.ok_or_else(|| FilterError::Leaks { leaks: leaks.clone(), delta: delta.clone() })?;
-        // Halving until there are enough shares is exact.
+        // All levels get the same share of delta. Delta is halved until there are enough shares, because halving is
+        // exact.
         let halvings = count.next_power_of_two().trailing_zeros();
         let share = (0..halvings).fold(rest, |share, _| share.half());
         let (mut epsilon, mut levels) = (first.clone(), Vec::new());

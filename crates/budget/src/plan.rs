@@ -2,7 +2,8 @@
 //!
 //! Every mechanism that a slot dominates is a randomized function of the slot's pair. All pairs could have been drawn
 //! before the first question; everything after that is post-processing, in whatever order the slots are opened and
-//! whatever that order depends on. So the *optimal* composition of the whole declaration covers it.
+//! whatever that order depends on. So the *optimal* composition of all declared slots bounds the privacy loss of the
+//! account.
 
 use crate::amount::Amount;
 use crate::charge;
@@ -51,7 +52,7 @@ impl Slot {
 /// let answer = account.epsilon(Delta::new(1e-6)?, &Options::default())?;
 /// assert!(answer.bracket.upper < 4.7746);
 ///
-/// // Laplace noise of scale 20 is less than was declared; scale 5 is more.
+/// // Laplace noise of scale 20 costs epsilon 0.05, less than was declared; scale 5 costs 0.2, which is more.
 /// account.open(0, &Query::laplace("20".parse()?, "1".parse()?)?)?;
 /// assert!(account.open(0, &Query::laplace("5".parse()?, "1".parse()?)?).is_err());
 /// assert_eq!(account.slots()[0].left(), 99);
@@ -87,8 +88,8 @@ pub enum OpenError {
         /// The number of slots.
         slots: usize,
     },
-    /// A filter whose terms differ from the plan's. (A promise about a group does not bound the loss of one person,
-    /// which a slot describes.)
+    /// A filter whose terms differ from the plan's, or terms that protect a group of several people. (A slot describes
+    /// the loss of one person, so it is not compared with a promise about a group.)
     #[error("the filter's terms differ from the plan's; legal: the same terms, with group 1")]
     OtherTerms,
     /// The query is not covered by the slot, or has no meaning.

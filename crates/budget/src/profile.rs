@@ -22,8 +22,9 @@ use std::cell::Cell;
 /// The largest number of corners; with more, the comparison is undecided.
 const MOST_CORNERS: usize = 400;
 
-/// The number of steps after which a comparison is undecided. Each delta takes one step, and so does each progress call
-/// of its computation, which comes every few milliseconds at most.
+/// The number of steps after which a comparison is undecided. Each delta takes one step. Each progress call of a
+/// delta's computation takes one more. Progress calls follow the work that is done, and at most a few milliseconds of
+/// work lie between two calls.
 const MOST_STEPS: u64 = 30_000;
 
 /// The steps that are left for one comparison. Steps are counted and not timed, so a comparison has the same result on
@@ -62,9 +63,9 @@ impl StepBudget {
 /// Queries, each once, with their counts.
 type QueryCounts = [(Query, u64)];
 
-/// True if the slots, as finitely many losses, dominate the opened queries; `None` if that is undecided. Slots that are
-/// not pairs are left out, because no mechanism is known to attain their profile. Slots with infinitely many losses are
-/// left out, too.
+/// True if the slots with finitely many losses dominate the opened queries; `None` if that is undecided. All other
+/// slots are left out: those with infinitely many losses, and those that are not pairs, because no mechanism is known
+/// to attain their profile.
 pub(super) fn dominates(
     slots: &QueryCounts,
     opened: &QueryCounts,
@@ -107,7 +108,8 @@ pub(super) fn dominates(
 
 /// A lower bound on the total variation distance of a symmetric pair, which is delta at epsilon zero.
 pub(super) fn total_variation(slot: &Query, terms: Terms, step_budget: &StepBudget) -> Option<f64> {
-    // A range of losses stands for all mechanisms within it, whose Rényi curve is lower than that of the range's pair.
+    // This rule does not apply to slots with a range of losses: such a slot stands for all mechanisms within the range,
+    // and their Rényi curve is lower than that of the range's pair.
     both_losses(slot, terms, ReleaseLoss::is_of_one_pair).then_some(())?;
     let plan = plan(&[(slot.clone(), 1)], terms, Query::lower_release)?;
     let whole = plan.has_one_loss().then(|| plan.directed_loss(Direction::Remove))??;

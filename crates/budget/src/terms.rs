@@ -111,7 +111,8 @@ pub enum Promise {
 }
 
 impl Promise {
-    /// The promise as one query. The account above is charged for this query, or a slot must cover it.
+    /// The promise as one query. If the account is opened under a filter, the filter charges this query; if it is
+    /// opened in a plan, a slot must cover this query.
     ///
     /// # Errors
     /// [`FilterError::Range`] if an amount is not legal. No constructor makes such a promise.

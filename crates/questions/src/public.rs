@@ -103,7 +103,9 @@ pub enum MissingText {
 pub enum CodeText {
     /// A number.
     Number(f64),
-    /// A text. A text is missing anyway in a column of numbers, and unless it is a declared category.
+    /// A text. In questions, a text that is no code counts as missing, too: always in a column of numbers, and in a
+    /// column of categories unless it is a declared category. (In a release such a text is an error unless `others` is
+    /// `skip`.)
     Text(String),
 }
 
@@ -131,8 +133,8 @@ pub struct ColumnText {
     /// Values that stand for a missing one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_codes: Vec<CodeText>,
-    /// The treatment in a release of values that are neither declared nor missing: `skip` leaves them out. Without
-    /// `others` they are an error.
+    /// For releases: the treatment of values that are neither declared nor missing. `skip` treats them as missing;
+    /// without `others` they are an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<String>,
 }

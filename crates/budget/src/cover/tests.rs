@@ -9,8 +9,8 @@ use counterpoint::quantity::{
 };
 use std::collections::BTreeSet;
 
-/// The variants of an enum: a match that is exhaustive, and the names in it. A variant that is
-/// added does not compile before it is named here, and is then missed in the table.
+/// Defines a list of the names of an enum's variants, and a function from a value to its variant's name. A new variant
+/// does not compile until it is named here; `no_kind_is_missing` then fails until the table has the variant.
 macro_rules! variants {
     ($of:ident, $all:ident, $name:ident: $($variant:ident)*) => {
         const $all: &[&str] = &[$(stringify!($variant)),*];
@@ -92,7 +92,8 @@ fn letter(basis: Option<Basis>) -> char {
     }
 }
 
-/// A release of a kind: about as far apart, at size one, as epsilon or mu is.
+/// A release of a kind. At size 1, its outputs on neighbouring data sets are about as far apart as epsilon 1 or mu 1
+/// allows.
 fn sample(kind: &str, size: f64) -> Query {
     made(kind, size).unwrap().unwrap_or_else(|| panic!("{kind} is no kind"))
 }
@@ -174,7 +175,7 @@ fn leak_of(size: f64) -> f64 {
     (0.1 * size * size * size).min(0.6)
 }
 
-/// Interleaved at will, but where a curve has a leak beside it.
+/// Terms that allow queries to interleave, unless one of the kinds is a curve with a leak beside it.
 fn terms(kinds: [&str; 2]) -> Terms {
     let concurrency = if kinds.contains(&"zcdp-leak") {
         Concurrency::Sequential
@@ -198,7 +199,7 @@ fn every_pair_of_kinds_is_licensed_or_refused() {
             if found != *expected {
                 unlike.push(format!("{opened} in {slot}: {found}"));
             }
-            // What is several times as large as the slot, never.
+            // A query that is several times as large as the slot is never covered.
             assert_eq!(cover(slot, opened, 8.0), None, "{opened} in {slot}");
         }
         assert_eq!(cover(slot, slot, 1.0), Some(Basis::Same), "{slot}");
@@ -206,7 +207,7 @@ fn every_pair_of_kinds_is_licensed_or_refused() {
     assert!(unlike.is_empty(), "{unlike:?}");
 }
 
-/// A new mechanism, promise or basis has a row, a column or a letter, or fails here.
+/// Fails until a new mechanism has a row of the table, a new promise an account, and a new basis a letter.
 #[test]
 fn no_kind_is_missing() {
     let rows = table();
@@ -222,7 +223,7 @@ fn no_kind_is_missing() {
         .collect();
     assert_eq!(promises, PROMISES.iter().copied().collect());
     let letters: BTreeSet<char> = rows.iter().flat_map(|(_, cells)| cells.clone()).collect();
-    // Beside those: the same, and two that are about lists.
+    // One letter is the point. Three bases have no letter: `Same`, and the two for lists.
     assert_eq!(letters.len() - 1 + 3, BASES.len());
 }
 
@@ -264,8 +265,7 @@ fn accounts_fit_by_their_promise() {
     }
 }
 
-/// Where queries interleave, a curve with a leak beside it is refused by everything, and has
-/// no slots.
+/// Where queries interleave, every slot refuses a curve with a leak beside it, and such a curve cannot be a slot.
 #[test]
 fn curves_with_leaks_are_refused_where_queries_interleave() {
     let interleaved = Terms::new(Adjacency::AddRemove);
@@ -277,7 +277,7 @@ fn curves_with_leaks_are_refused_where_queries_interleave() {
     assert!(PlanAccount::new(vec![sample("zcdp-leak", 1.0)], interleaved).is_err());
 }
 
-/// A slot on a sample is less than what it is a sample of.
+/// A slot for a mechanism on a sample does not cover the mechanism on all data.
 #[test]
 fn outcomes_on_a_sample_do_not_cover_all_of_them() {
     for (slot, opened) in [("sampled-symmetric", "symmetric"), ("sampled-leaky", "leaky")] {

@@ -43,7 +43,7 @@ impl Law for Gaussian {
         Some(self.square)
     }
 
-    fn dominates(&self, other: &Loss) -> bool {
+    fn dominates(&self, other: &Loss, _: bool) -> bool {
         matches!(other, Loss::Gaussian(less) if exceeds(self.square, less.square))
     }
 

@@ -36,7 +36,7 @@ impl Law for Laplace {
         Some(self.epsilon)
     }
 
-    fn dominates(&self, other: &Loss) -> bool {
+    fn dominates(&self, other: &Loss, _: bool) -> bool {
         matches!(other, Loss::Laplace(less) if exceeds(self.epsilon, less.epsilon))
     }
 

@@ -209,8 +209,9 @@ pub(crate) trait Law: fmt::Debug {
         AttainedLaw::Itself
     }
 
-    /// True if the law is known to dominate another, e.g. the same law with a smaller parameter.
-    fn dominates(&self, _other: &Loss) -> bool {
+    /// True if the law is known to dominate another, e.g. the same law with a smaller parameter. `is_complete` says that
+    /// no outcome of the other mechanism is impossible under P (theory 9.2).
+    fn dominates(&self, _other: &Loss, _is_complete: bool) -> bool {
         false
     }
 

@@ -42,7 +42,7 @@ impl Law for Range {
         })
     }
 
-    fn dominates(&self, other: &Loss) -> bool {
+    fn dominates(&self, other: &Loss, _: bool) -> bool {
         matches!(other, Loss::Range(less) if exceeds(self.epsilon, less.epsilon))
     }
 

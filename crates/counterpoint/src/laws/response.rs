@@ -45,13 +45,13 @@ impl Law for Response {
 
     /// Randomized response dominates every law of losses from -epsilon to epsilon under which all of Q has a finite loss
     /// (theory 9.2).
-    fn dominates(&self, other: &Loss) -> bool {
+    fn dominates(&self, other: &Loss, is_complete: bool) -> bool {
         let covers = |largest: Dd| self.epsilon == largest || exceeds(self.epsilon, largest);
         match other {
             Loss::Response(less) => exceeds(self.epsilon, less.epsilon),
             Loss::Laplace(law) => covers(law.epsilon),
             Loss::Range(law) => covers(law.epsilon),
-            Loss::Atoms(atoms) => {
+            Loss::Atoms(atoms) if is_complete => {
                 let mut ends = [atoms.list.first(), atoms.list.last()].into_iter().flatten();
                 atoms.cut <= 0.0 && ends.all(|end| covers(end.loss) && covers(-end.loss))
             }

@@ -45,8 +45,8 @@ fn has_curves(whole: &Composition, other: &Composition) -> bool {
     whole.curves.iter().all(|curve| times(whole, &curve.each) <= times(other, &curve.each))
 }
 
-/// True if each loss can be matched with a larger one of the same kind. Matching from the largest loss down, with the
-/// largest remaining candidate, finds a match if there is one.
+/// True if each loss is matched with one that dominates it. Matches are made from the largest loss down, with the
+/// largest remaining candidate: within one law this finds a match if there is one, across laws it may miss one.
 /// `is_complete` says that no outcome is impossible under P, so that all of Q has a finite loss.
 fn has_parts(whole: &Composition, other: &Composition, is_complete: bool) -> bool {
     let mut left: Vec<CountedLoss> = other.losses.clone();
@@ -64,8 +64,6 @@ fn has_parts(whole: &Composition, other: &Composition, is_complete: bool) -> boo
 
 /// True if the first loss equals the other, or is known to dominate it. (For example, noise of a larger scale is a
 /// randomized function of the same noise of a smaller scale, on all of the data and on a sample of the same rate.)
-/// A list is compared only if no outcome is impossible under P (theory 9.2).
 fn dominates(loss: &Loss, other: &Loss, is_complete: bool) -> bool {
-    let is_comparable = is_complete || !matches!(other, Loss::Atoms(_));
-    loss == other || (is_comparable && loss.law().dominates(other))
+    loss == other || loss.law().dominates(other, is_complete)
 }

@@ -8,9 +8,9 @@
 //! - the sum of the answers' D^b is that of their state (L (26)).
 //!
 //! The answers to a query start at low^b. One after the other is raised as far as (25) and the rest of the state's D^b
-//! allow. This largest point has a closed form: with caps c^b it is D^b = min(c^b, U^b + c^(1-b)/x, M^b). The last
-//! bound holds because both constraints (25) together imply D^b <= M^b. It also covers epsilon = 0 without a special
-//! case, where L argues by continuity.
+//! allow. This largest point has a closed form. Let the cap c^b be low^b plus the rest of the state's D^b; then it is
+//! D^b = min(c^b, U^b + c^(1-b)/x, M^b). The last bound holds because both constraints (25) together imply D^b <= M^b.
+//! It also covers epsilon = 0 without a special case, where L argues by continuity.
 
 use super::attack::LowerValues;
 use super::{Attack, Branch, State, System};

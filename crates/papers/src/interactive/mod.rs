@@ -225,7 +225,8 @@ impl System {
 }
 
 impl State {
-    /// Shifts the indices of the following states, for a state that moves back in a list.
+    /// Adds a number to the indices of the states that follow this state. A list of states needs this when it is
+    /// appended to another list.
     fn moved(mut self, by: usize) -> Self {
         for branch in self.queries.iter_mut().flatten() {
             branch.next += by;

@@ -51,7 +51,8 @@ impl System {
     }
 }
 
-/// Sorts edges by falling ratio. Joined end to end, they are the sum of their curves.
+/// Sorts the edges of all answers' curves by falling ratio. Joined end to end in this order, they are the curve of the
+/// query.
 fn sort_edges(edges: Vec<[Ratio; 2]>) -> Curve {
     let occurs = |[p, q]: &[Ratio; 2]| !(p.is_zero() && q.is_zero());
     let mut edges: Curve = edges.into_iter().filter(occurs).collect();

@@ -96,7 +96,7 @@ impl Simulator {
     /// ]])?;
     /// let claim = (ratio("2")?, ratio("1/4")?);
     /// let both = Simulator::new(vec![(coin.clone(), claim.clone()), (coin, claim)])?;
-    /// // The second system is asked first. Its response is that of the leak of b = 1.
+    /// // The second system is asked first. The outcome of its response is 3, the leak of b = 1.
     /// let mut words = [1, 2].into_iter();
     /// let mut talk = both.begin(&[0, 3])?;
     /// assert_eq!(talk.ask(1, 0, &mut || words.next().unwrap_or(0)), Some(1));

@@ -2,8 +2,8 @@
 
 use counterpoint_numerics::fractions::Ratio;
 
-/// The largest number of words. After these, the interval of the bits so far decides; this happens with a chance of 1
-/// in 2^4096.
+/// The largest number of words. If these do not decide, the number is taken to end with their bits; this happens with a
+/// chance of about 1 in 2^4096.
 const MOST_WORDS: usize = 64;
 
 /// Draws an index with these probabilities. The probabilities divide the range from 0 to 1 into intervals, and the

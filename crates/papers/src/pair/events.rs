@@ -27,7 +27,7 @@ pub struct EventOutcome {
     pub masses: [Ratio; 2],
     /// MV's e and f: the probabilities of the outcome together with E, and together with F.
     pub kept: [Ratio; 2],
-    /// The set, of MV's sets, that contains the outcome.
+    /// Tells which of MV's sets contains the outcome.
     pub side: Side,
 }
 
@@ -120,7 +120,7 @@ pub fn breach(pair: &Pair, ratio: &Ratio, delta: &Ratio) -> Option<Breach> {
 /// let ratio = |text: &str| text.parse::<Ratio>();
 /// let pair = Pair::new(vec![ratio("3/4")?, ratio("1/4")?], vec![ratio("1/4")?, ratio("3/4")?])?;
 /// let events = events(&pair, &ratio("2")?, &ratio("1/4")?)?;
-/// // The first outcome keeps 2 times 1/4 of its 3/4: its other probability is 1/4.
+/// // Of its 3/4 under X, the first outcome keeps 1/2: that is 2 times its 1/4 under Y.
 /// assert_eq!(events.outcomes[0].kept, [ratio("1/2")?, ratio("1/4")?]);
 /// assert!(events.are_valid_for(&pair));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -56,8 +56,8 @@ impl CheckedQuestion {
         })
     }
 
-    /// The measurements in a slot: quantiles have intervals only where these were planned, as a slot that declares only
-    /// a mechanism does not pay for them.
+    /// The measurements in a slot. Quantiles have intervals only if the intervals were planned: a slot that declares no
+    /// more than a mechanism has no budget for intervals.
     ///
     /// # Errors
     /// As for [`CheckedQuestion::measurements`].
@@ -98,8 +98,8 @@ impl CheckedQuestion {
         Ok(Contribution::Groups(self.relation, GroupLimits::new(rows, rows_in_group, self.groups)?))
     }
 
-    /// The relation between the rows that an aggregate uses. A person has exactly `rows` of them if every row is used,
-    /// else at most `rows`.
+    /// The neighbouring relation of the rows that an aggregate uses. A person has exactly `rows` of them if every row
+    /// is used, else at most `rows`.
     fn within(&self, rows: u64, aggregate: &CheckedAggregate) -> Result<Relation, MechanismError> {
         let relation = Relation::new(self.relation.adjacency(), rows)?;
         let all = self.uses_every_row && !aggregate.skips_missing;
@@ -120,8 +120,8 @@ pub fn noisy_query(
     match spend {
         Spend::Epsilon(epsilon) if chosen => aggregate.query.exponential(epsilon / shares),
         Spend::Epsilon(epsilon) => aggregate.query.laplace(epsilon / shares),
-        // A choice of range eta is eta^2/8-concentrated (Cesar and Rogers 2021); choices of several quantiles add up to
-        // less.
+        // A choice of range eta is eta^2/8-concentrated (Cesar and Rogers 2021). The choices of several quantiles share
+        // eta equally, so their sum is less.
         Spend::Rho(rho) if chosen => aggregate.query.exponential((8.0 * rho / shares).sqrt()),
         Spend::Rho(rho) => aggregate.query.gaussian((0.5 * shares / rho).sqrt()),
         Spend::Sigma(sigma) => aggregate.query.discrete_gaussian(sigma),

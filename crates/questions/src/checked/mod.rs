@@ -49,7 +49,7 @@ pub struct CheckedAggregate {
     /// True if rows without a value are left out, so that the number of rows used is not public.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skips_missing: bool,
-    /// The columns that a row must have a value of to be used. They follow from the table's description.
+    /// A row is used only if it has a value in each of these columns. They follow from the table's description.
     #[serde(skip)]
     pub required: Vec<String>,
 }
@@ -118,7 +118,8 @@ impl Question {
         let rows = at_most("rows", self.rows, table.rows())?;
         let groups = at_most("groups", self.groups, table.groups())?.min(rows);
         let rows_in_group = at_most("rows_in_group", self.rows_in_group, rows)?;
-        // With a person column, rows without a person are not used, and a person may have no other rows.
+        // With a person column, rows that name no person are not used. A person may have only such rows, and then has
+        // no row in use.
         let uses_every_row = filter.is_none() && table.person().is_none();
         let checked = CheckedQuestion {
             uses_every_row,

@@ -53,10 +53,10 @@ impl CheckedQuestion {
         Some(Self { filter, aggregates: vec![count], uses_every_row, ..self.clone() })
     }
 
-    /// The measurement of an aggregate whose number of rows is another measurement, `count`.
+    /// The measurement of an aggregate that takes its number of rows from another measurement, `count`.
     ///
     /// # Errors
-    /// [`QuestionError`] unless the question has one aggregate and this can share such a count.
+    /// [`QuestionError`] unless the question has exactly one aggregate, and this aggregate can use such a count.
     pub fn measurement_with_count(
         &self,
         style: Style,

@@ -69,7 +69,7 @@ impl Law for SampledGaussian {
         Some(self)
     }
 
-    fn dominates(&self, other: &Loss) -> bool {
+    fn dominates(&self, other: &Loss, _: bool) -> bool {
         let Loss::SampledGaussian(less) = other else { return false };
         are_alike((self.rate, self.direction), (less.rate, less.direction))
             && exceeds(self.mu, less.mu)
@@ -137,7 +137,7 @@ impl Law for SampledLaplace {
         vec![self.epsilon.hi, self.epsilon.lo, self.rate]
     }
 
-    fn dominates(&self, other: &Loss) -> bool {
+    fn dominates(&self, other: &Loss, _: bool) -> bool {
         let Loss::SampledLaplace(less) = other else { return false };
         are_alike((self.rate, self.direction), (less.rate, less.direction))
             && exceeds(self.epsilon, less.epsilon)
@@ -233,7 +233,7 @@ impl Law for SampledRange {
         }
     }
 
-    fn dominates(&self, other: &Loss) -> bool {
+    fn dominates(&self, other: &Loss, _: bool) -> bool {
         let Loss::SampledRange(less) = other else { return false };
         are_alike((self.rate, self.direction), (less.rate, less.direction))
             && exceeds(self.epsilon, less.epsilon)
