@@ -33,7 +33,7 @@ fn what_a_session_of_a_table_refuses() {
     assert_refused(ask(sql("count", "q", "SELECT COUNT(*) FROM nowhere")), "nowhere");
     let grouped =
         Question { group: vec!["region".to_owned()], ..about(AggregateKind::Count, None) };
-    assert_refused(ask(asking("count", "q", grouped)), "none, in a session");
+    assert_refused(ask(asking("count", "q", grouped)), "no group in a session");
     let two = "SELECT COUNT(*), SUM(age) FROM visits";
     assert_refused(ask(sql("count", "q", two)), "one, in a session");
     assert_refused(ask(asking("count", "q", about(AggregateKind::People, None))), "counts people");
@@ -49,11 +49,11 @@ fn what_a_session_of_a_table_refuses() {
         guess: Some(1.0),
         ..asking("count", "q", about(AggregateKind::Count, None))
     };
-    assert_refused(ask(guessed), "another kind of session");
+    assert_refused(ask(guessed), "does not fit the kind of session");
     let priced = asking("count", "q", about(AggregateKind::Count, None));
     assert_refused(
         ask(SessionSubmission { spend: Some(Spend::Rho(1.0)), ..priced }),
-        "another kind of session",
+        "does not fit the kind of session",
     );
     assert_refused(
         ask(asking("count", "bad name", about(AggregateKind::Count, None))),
