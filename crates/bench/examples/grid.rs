@@ -13,7 +13,7 @@ use counterpoint::{
 
 const SIGMAS: [f64; 8] = [0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 4.0, 10.0];
 const RATES: [f64; 8] = [1e-6, 1e-5, 1e-4, 3e-4, 1e-3, 1e-2, 0.1, 0.5];
-const COUNTS: [u64; 7] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000];
+const COUNTS: [u64; 9] = [1, 3, 4, 10, 100, 1000, 10_000, 100_000, 1_000_000];
 const DELTAS: [f64; 4] = [1e-5, 1e-6, 1e-8, 1e-10];
 
 /// One answer: epsilon's relative width if there is one, and its time in seconds.

@@ -43,10 +43,11 @@ fn what_keeps_the_tolerance_is_not_marked() {
 
 /// Near zero an absolute width of 1e-12 keeps the promise, but is marked where it is wide.
 #[test]
-fn next_to_nothing_is_marked() {
+fn next_to_nothing_is_narrow() {
     let plan = plan(&[times(2, laplace(1.0, 1.0))]);
     let delta = plan.delta(Epsilon::new(2.0).unwrap(), &promised(1e-6)).unwrap();
-    assert!(delta.bracket.upper <= 1e-12 && delta.wide == (delta.bracket.upper > 0.0));
+    // The width is the rounding of the largest loss, which this epsilon is.
+    assert!(delta.bracket.upper <= 1e-25 && !delta.wide);
 }
 
 fn delta_of(sigma: f64, epsilon: f64) -> Bracket {

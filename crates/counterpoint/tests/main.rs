@@ -17,6 +17,7 @@ mod curve_slots;
 mod curve_teeth;
 mod declared;
 mod effort;
+mod few_steps;
 mod filters;
 mod fractions;
 mod games;

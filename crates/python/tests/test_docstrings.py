@@ -23,6 +23,7 @@ MODULES = [
     "counterpoint.ledger",
     "counterpoint.noise",
     "counterpoint.plan",
+    "counterpoint.recorder",
     "counterpoint.sessions",
     "counterpoint.study",
     "counterpoint.integrations.dp_accounting",

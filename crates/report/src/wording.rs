@@ -44,6 +44,9 @@ pub(crate) fn route(route: Route) -> String {
         Route::LayeredContour => {
             "saddle-point contours, layer by layer, certified to the tolerance"
         }
+        Route::GradedLists => {
+            "lists of likelihood ratios on graded grids, certified to the tolerance"
+        }
         Route::Lattice => "Fourier transforms on a lattice, certified to the tolerance",
         Route::Renyi => "Rényi divergences, added up and converted",
         Route::Convolution => "convolution on a lattice, certified to the tolerance",
@@ -89,8 +92,14 @@ pub(crate) fn round(value: f64) -> String {
     }
 }
 
+/// A bracket from zero to at most this is shown as zero.
+const NOTHING: f64 = 1e-25;
+
 /// The upper end of a bracket, on which people rely, and its distance to the lower end.
 pub(crate) fn certified(bracket: Bracket) -> String {
+    if bracket.lower <= 0.0 && bracket.upper > 0.0 && bracket.upper <= NOTHING {
+        return format!("0 (certified, but for rounding: at most {})", upper(bracket));
+    }
     let (upper, below) = (upper(bracket), below(bracket));
     match below {
         Some(below) => format!("{upper} (certified; the exact value is at most {below} less)"),

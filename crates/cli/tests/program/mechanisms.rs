@@ -162,7 +162,7 @@ fn routes_for_guarantees_say_that_they_are() {
         assert!(error.contains("route does not apply: "), "{error}");
         assert!(error.contains("(epsilon, delta) guarantees"), "{error}");
         let legal = "legal: closed, leaks, near-largest-loss, small-mu, splines, truncated-powers, outcomes, contour, \
-                     blurred-contour, layered-contour, lattice, renyi";
+                     blurred-contour, layered-contour, graded-lists, lattice, renyi";
         assert!(error.contains(legal), "{error}");
     }
     let bits = run(&["compose", &gaussian, "--bits", "64"]);

@@ -11,12 +11,12 @@
 //! | several discrete Gaussians | near the largest loss, a short lattice, the list, a blurred contour, a contour, a long blurred contour, a lattice, a long contour |
 //! | atoms alone | near the largest loss, a short list or lattice, a lattice, a long contour |
 //! | more than 1,000 atoms in a loss | as others, but no long contour |
-//! | sampled Gaussians alone, large losses rare | near the largest loss, layers, a contour, a lattice, a long contour |
-//! | other sampled Gaussians alone | near the largest loss, a contour, layers, a lattice, a long contour |
+//! | sampled Gaussians alone, large losses rare | near the largest loss, layers, a contour, graded lists if few, a lattice, a long contour |
+//! | other sampled Gaussians alone | near the largest loss, a contour, layers, graded lists if few, a lattice, a long contour |
 //! | Laplace noise of one scale, and few outcomes | near the largest loss to first order, splines, near it to second order, a contour, long splines, a long blurred contour, a lattice, a long contour |
 //! | few Laplace losses of several scales, few responses | near the largest loss, truncated powers, then as other Laplace noise |
 //! | other Laplace noise, no Gaussian | near the largest loss, a blurred contour, a contour, a long blurred contour, a lattice, a long contour |
-//! | any others | near the largest loss, a contour, a lattice, a long contour |
+//! | any others | near the largest loss, a contour, graded lists if few, a lattice, a long contour |
 //!
 //! The order follows the measurements of `bench/methods`. A list is short if it takes 16,000 sums for a delta, or 10,000
 //! for an epsilon; above 2,000 a short lattice comes before it, as the search for an epsilon reads the whole list at each
@@ -32,7 +32,7 @@ use crate::methods::responses::exact;
 use crate::methods::responses::near_max::{FEW_ATOMS, MANY_ATOMS};
 use crate::methods::responses::two_lattices::{LatticeMethod, MOST_WORK};
 use crate::methods::{Failure, Route};
-use crate::methods::{knots, outcome_list, small_mu, splines};
+use crate::methods::{graded, knots, outcome_list, small_mu, splines};
 
 /// The number that is asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -74,6 +74,8 @@ pub(super) enum MixedMethod {
     Blurred(Effort),
     /// Several contours, one for each layer.
     Layers,
+    /// Lists of likelihood ratios, for few losses.
+    Graded,
     Lattice(Effort),
 }
 
@@ -90,6 +92,7 @@ impl MixedMethod {
             Self::Contour(_) => Route::Contour,
             Self::Blurred(_) => Route::BlurredContour,
             Self::Layers => Route::LayeredContour,
+            Self::Graded => Route::GradedLists,
             Self::Lattice(_) => Route::Lattice,
         }
     }
@@ -204,13 +207,16 @@ pub(super) fn mixed_methods(
     let mut list = formulas(parts, question);
     list.push(MixedMethod::Outcomes);
     list.extend(contours(parts, Effort::Much));
+    list.extend(graded::work(parts).map(|_| MixedMethod::Graded));
     list.push(MixedMethod::Lattice(Effort::Much));
     list.retain(|method| route.includes(method.route()));
     match route {
         _ if list.is_empty() => Err(route_error(route, reason_against(route))),
-        Route::Contour | Route::BlurredContour | Route::LayeredContour | Route::Lattice => {
-            Ok(MethodOrder::by_default(list))
-        }
+        Route::Contour
+        | Route::BlurredContour
+        | Route::LayeredContour
+        | Route::GradedLists
+        | Route::Lattice => Ok(MethodOrder::by_default(list)),
         Route::Closed if is_single_release(parts) || small_mu::mu(parts).is_some() => {
             Ok(MethodOrder::by_default(list))
         }
@@ -239,6 +245,7 @@ fn reason_against(route: Route) -> &'static str {
         Route::BlurredContour => {
             "it is for Laplace noise and discrete Gaussians, alone or beside lists and responses"
         }
+        Route::GradedLists => "it is for few losses, one of which has a density",
         Route::LayeredContour => {
             "it is for one kind of Gaussian noise on a sample, run more than once"
         }
@@ -248,7 +255,7 @@ fn reason_against(route: Route) -> &'static str {
 
 fn default_mixed_methods(parts: &[CountedLoss], question: Question) -> Vec<MixedMethod> {
     use MixedMethod::{
-        Blurred, Contour, Lattice, NearMaxFirstOrder, NearMaxSecondOrder, Outcomes, Splines,
+        Blurred, Contour, Graded, Lattice, NearMaxFirstOrder, NearMaxSecondOrder, Outcomes, Splines,
     };
     if splines::is_for(parts) {
         let (few, many) = (Splines(Effort::Little), Splines(Effort::Much));
@@ -280,7 +287,11 @@ fn default_mixed_methods(parts: &[CountedLoss], question: Question) -> Vec<Mixed
     if blurred::is_for(parts) {
         list.push(Blurred(Effort::Much));
     }
-    list.push(Lattice(Effort::Much));
+    match graded::work(parts) {
+        Some(products) if products <= FEW_PRODUCTS => list.extend([Graded, Lattice(Effort::Much)]),
+        Some(_) => list.extend([Lattice(Effort::Much), Graded]),
+        None => list.push(Lattice(Effort::Much)),
+    }
     if !list.contains(&Outcomes) {
         list.push(Outcomes);
     }
@@ -289,6 +300,9 @@ fn default_mixed_methods(parts: &[CountedLoss], question: Question) -> Vec<Mixed
     }
     list
 }
+
+/// Graded lists that take more products than this mostly take longer than a lattice.
+const FEW_PRODUCTS: u32 = 4;
 
 /// A lattice of more outcomes takes longer than a blurred contour.
 const WIDE: f64 = 2000.0;

@@ -16,6 +16,8 @@ use crate::methods::outcome_list::OutcomeList;
 use crate::quantity::{Epsilon, Level, Tolerance};
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::{Dd, Wide, down, up};
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// The privacy loss ln P/Q, under P, of a plan in one direction on one part of the data.
 ///
@@ -128,11 +130,15 @@ impl<'a> PrivacyLoss<'a> {
     /// # Errors
     /// See [`AskError`]; a loss that is not a number is [`AskError::Loss`].
     pub fn above(&self, loss: f64, options: &Options<'_>) -> Result<Bracket, AskError> {
+        self.above_by(loss, &self.profiles(options))
+    }
+
+    fn above_by(&self, loss: f64, profiles: &Profiles<'_>) -> Result<Bracket, AskError> {
         if !(-MOST_LOSS..=MOST_LOSS).contains(&loss) {
             return Err(AskError::Loss { loss });
         }
         if loss < 0.0 {
-            return Ok(complement(self.at_most(loss, options)?));
+            return Ok(complement(self.at_most_by(loss, profiles)?));
         }
         if let Some(atoms) = &self.atoms {
             let high = atoms.iter().filter(|atom| atom.loss.upper > loss);
@@ -143,7 +149,7 @@ impl<'a> PrivacyLoss<'a> {
         if is_beyond(self.whole, loss) {
             return Ok(self.leak());
         }
-        Ok(Stencil::new(self.whole, self.mirror, loss, self.scale(), options)?.above())
+        Ok(Stencil::new(profiles, loss, self.scale())?.above())
     }
 
     /// The probability of a loss of at most `loss`.
@@ -151,8 +157,12 @@ impl<'a> PrivacyLoss<'a> {
     /// # Errors
     /// As for [`PrivacyLoss::above`].
     pub fn at_most(&self, loss: f64, options: &Options<'_>) -> Result<Bracket, AskError> {
+        self.at_most_by(loss, &self.profiles(options))
+    }
+
+    fn at_most_by(&self, loss: f64, profiles: &Profiles<'_>) -> Result<Bracket, AskError> {
         if !(-MOST_LOSS..0.0).contains(&loss) {
-            return Ok(complement(self.above(loss, options)?));
+            return Ok(complement(self.above_by(loss, profiles)?));
         }
         if let Some(atoms) = &self.atoms {
             let low = atoms.iter().filter(|atom| atom.loss.lower <= loss);
@@ -162,8 +172,15 @@ impl<'a> PrivacyLoss<'a> {
         if is_beyond(self.mirror, -loss) {
             return Ok(Bracket::exact(0.0));
         }
-        let at = Stencil::new(self.mirror, self.whole, -loss, self.scale(), options)?;
-        Ok(at.at_least_under_q())
+        Ok(Stencil::new(&profiles.mirrored(), -loss, self.scale())?.at_least_under_q())
+    }
+
+    fn profiles<'b>(&'b self, options: &'b Options<'b>) -> Profiles<'b> {
+        let both = Rc::new([
+            SideProfile::new(self.whole, options),
+            SideProfile::new(self.mirror, options),
+        ]);
+        Profiles { both, first: 0 }
     }
 
     /// The least loss that is exceeded with probability at most one minus `level`; infinite if the leak alone is more
@@ -177,9 +194,10 @@ impl<'a> PrivacyLoss<'a> {
         if Dd::from(leak.lower) > rest {
             return Ok(Bracket::exact(f64::INFINITY));
         }
+        let profiles = self.profiles(options);
         // True if the quantile is surely at most, or surely above, a loss.
-        let at_most = |loss: f64| Ok(Dd::from(self.above(loss, options)?.upper) <= rest);
-        let exceeds = |loss: f64| Ok(Dd::from(self.above(loss, options)?.lower) > rest);
+        let at_most = |loss: f64| Ok(Dd::from(self.above_by(loss, &profiles)?.upper) <= rest);
+        let exceeds = |loss: f64| Ok(Dd::from(self.above_by(loss, &profiles)?.lower) > rest);
         let (centre, scale) = (self.centre(), self.scale());
         let upper = self.reach(centre, scale, &at_most)?;
         let lower = self.reach(centre, -scale, &exceeds)?;
@@ -223,7 +241,8 @@ impl<'a> PrivacyLoss<'a> {
         let (centre, reach) = (self.centre(), 5.0 * self.scale());
         let last = points.saturating_sub(1).max(1) as f64;
         let place = |i: usize| (centre - reach + 2.0 * reach * (i as f64 / last)).max(-MOST_LOSS);
-        (0..points).map(|i| Ok((place(i), self.above(place(i), options)?))).collect()
+        let profiles = self.profiles(options);
+        (0..points).map(|i| Ok((place(i), self.above_by(place(i), &profiles)?))).collect()
     }
 
     /// An estimate of the mean, for choosing places.
@@ -349,22 +368,16 @@ struct Stencil {
 
 impl Stencil {
     /// The step balances the secant's error, which grows with it, against the profile's own error.
-    fn new(
-        whole: &Composition,
-        mirror: &Composition,
-        loss: f64,
-        scale: f64,
-        options: &Options<'_>,
-    ) -> Result<Self, AskError> {
-        let here = profile(whole, mirror, loss, options)?;
+    fn new(profiles: &Profiles<'_>, loss: f64, scale: f64) -> Result<Self, AskError> {
+        let here = profiles.at(loss)?;
         let width = here.relative_width().max(f64::EPSILON);
         let step = (scale * width.sqrt()).clamp(1e-12 * loss.max(scale), 0.5);
         let (previous, next) = (loss - step, loss + step);
         Ok(Self {
             loss,
-            before: profile(whole, mirror, previous, options)?,
+            before: profiles.at(previous)?,
             here,
-            after: profile(whole, mirror, next, options)?,
+            after: profiles.at(next)?,
             back: Dd::sum(loss, -previous),
             ahead: Dd::sum(next, -loss),
         })
@@ -398,51 +411,76 @@ impl Stencil {
     }
 }
 
-/// The profile at any real epsilon: delta(-e) = 1 - e^-e (1 - the mirror's delta(e)).
-fn profile(
-    whole: &Composition,
-    mirror: &Composition,
-    epsilon: f64,
-    options: &Options<'_>,
-) -> Result<Bracket, AskError> {
-    if epsilon >= 0.0 {
-        return at_positive(whole, epsilon, options);
+/// The profiles of a composition and of its mirror.
+struct Profiles<'a> {
+    both: Rc<[SideProfile<'a>; 2]>,
+    /// The index of the composition that P and Q are about.
+    first: usize,
+}
+
+/// The profile of one composition, with the contours of earlier questions and the routes that had no answer.
+struct SideProfile<'a> {
+    whole: &'a Composition,
+    options: &'a Options<'a>,
+    contours: Contours,
+    refused: RefCell<Vec<Route>>,
+}
+
+impl Profiles<'_> {
+    fn mirrored(&self) -> Self {
+        Self { both: self.both.clone(), first: 1 - self.first }
     }
-    let other = at_positive(mirror, -epsilon, options)?;
-    let decay = Dd::from(epsilon).exp();
-    let turned = |delta: f64| Dd::ONE - decay * Dd::sum(1.0, -delta);
-    Ok(within_one(Bracket {
-        lower: down(turned(other.lower).lower()),
-        upper: up(turned(other.upper).upper()),
-    }))
+
+    /// The profile at any real epsilon: delta(-e) = 1 - e^-e (1 - the mirror's delta(e)).
+    fn at(&self, epsilon: f64) -> Result<Bracket, AskError> {
+        let [one, other] = self.both.as_ref();
+        let (whole, mirror) = if self.first == 0 { (one, other) } else { (other, one) };
+        if epsilon >= 0.0 {
+            return whole.at(epsilon);
+        }
+        let other = mirror.at(-epsilon)?;
+        let decay = Dd::from(epsilon).exp();
+        let turned = |delta: f64| Dd::ONE - decay * Dd::sum(1.0, -delta);
+        Ok(within_one(Bracket {
+            lower: down(turned(other.lower).lower()),
+            upper: up(turned(other.upper).upper()),
+        }))
+    }
 }
 
 /// The tolerance of the deltas in secants, where it is cheap.
 const FINE: f64 = 1e-10;
 
-fn at_positive(
-    whole: &Composition,
-    epsilon: f64,
-    options: &Options<'_>,
-) -> Result<Bracket, AskError> {
-    let Ok(epsilon) = Epsilon::new(epsilon) else {
-        return Err(AskError::Loss { loss: epsilon });
-    };
-    if whole.is_responses() {
-        return Ok(whole.delta(epsilon, options)?.bracket);
+impl<'a> SideProfile<'a> {
+    fn new(whole: &'a Composition, options: &'a Options<'a>) -> Self {
+        Self { whole, options, contours: Contours::default(), refused: RefCell::default() }
     }
-    let by = |route: Option<Route>, tolerance: Tolerance| {
-        let options = Options { tolerance, route, ..*options };
-        mixed::delta(&whole.losses, epsilon.get(), &options, &Contours::default())
-    };
-    let fine = Tolerance::new(FINE).unwrap_or(options.tolerance);
-    for route in [Route::Closed, Route::Outcomes, Route::Contour] {
-        match by(Some(route), fine) {
-            Ok((ends, _)) => return Ok(whole.with_leaks(ends)),
-            Err(AskError::Stopped) => return Err(AskError::Stopped),
-            Err(_) => {}
+
+    /// The profile at an epsilon of at least zero. A fine route that has no answer once is not tried again.
+    fn at(&self, epsilon: f64) -> Result<Bracket, AskError> {
+        let Ok(epsilon) = Epsilon::new(epsilon) else {
+            return Err(AskError::Loss { loss: epsilon });
+        };
+        let Self { whole, options, .. } = *self;
+        if whole.is_responses() {
+            return Ok(whole.delta(epsilon, options)?.bracket);
         }
+        let by = |route: Option<Route>, tolerance: Tolerance| {
+            let options = Options { tolerance, route, ..*options };
+            mixed::delta(&whole.losses, epsilon.get(), &options, &self.contours)
+        };
+        let fine = Tolerance::new(FINE).unwrap_or(options.tolerance);
+        for route in [Route::Closed, Route::Outcomes, Route::Contour] {
+            if self.refused.borrow().contains(&route) {
+                continue;
+            }
+            match by(Some(route), fine) {
+                Ok((ends, _)) => return Ok(whole.with_leaks(ends)),
+                Err(AskError::Stopped) => return Err(AskError::Stopped),
+                Err(_) => self.refused.borrow_mut().push(route),
+            }
+        }
+        let (ends, _) = by(None, options.tolerance)?;
+        Ok(whole.with_leaks(ends))
     }
-    let (ends, _) = by(None, options.tolerance)?;
-    Ok(whole.with_leaks(ends))
 }

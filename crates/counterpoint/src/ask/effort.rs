@@ -3,9 +3,13 @@
 
 use super::{Answer, AskError, Options};
 use crate::quantity::Tolerance;
+use counterpoint_numerics::Bracket;
 
 /// Tolerances from coarse to fine, tried if no width is known to be reachable.
 const LADDER: [f64; 7] = [0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7];
+
+/// A bracket from zero to at most this is narrow: its width is the rounding of the largest loss.
+const NOTHING: f64 = 1e-25;
 
 /// The factor by which a width that was reached once is multiplied, so that it is reached again.
 const AGAIN: f64 = 1.25;
@@ -23,7 +27,10 @@ pub(super) fn best_answer(
         }
         answer => Some(answer?),
     };
-    let wide = |answer: &Answer| answer.bracket.relative_width() > asked;
+    let wide = |answer: &Answer| {
+        let Bracket { lower, upper } = answer.bracket;
+        answer.bracket.relative_width() > asked && (lower > 0.0 || upper > NOTHING)
+    };
     match best {
         Some(answer)
             if answer.bracket.is_within_tolerance(asked) || !options.tolerance.is_promise() =>

@@ -11,7 +11,7 @@ use crate::methods::largest::left_out_mass;
 use crate::methods::near_max;
 use crate::methods::outcome_list::OutcomeList;
 use crate::methods::{Failure, Route};
-use crate::methods::{knots, lattice, small_mu, splines};
+use crate::methods::{graded, knots, lattice, small_mu, splines};
 use crate::watch::Watch;
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::Wide;
@@ -64,6 +64,7 @@ pub(super) fn epsilon(
                 blurred::epsilon(parts, target, tolerance, (effort, watch))
             }
             (MixedMethod::Layers, _) => contour::layered_epsilon(parts, target, tolerance, watch),
+            (MixedMethod::Graded, _) => graded::epsilon(parts, target, tolerance, watch),
             (MixedMethod::Lattice(effort), _) => {
                 lattice::epsilon(parts, target, tolerance, (effort, watch))
             }
@@ -166,6 +167,7 @@ fn by(
         (MixedMethod::Contour(effort), _) => {
             contour::delta(parts, epsilon, tolerance, (effort, watch), contours)
         }
+        (MixedMethod::Graded, _) => graded::delta(parts, epsilon, tolerance, watch),
         (MixedMethod::Lattice(effort), _) => {
             lattice::delta(parts, epsilon, tolerance, (effort, watch))
         }

@@ -7,6 +7,7 @@
 pub(crate) mod closed;
 mod common_step;
 pub(crate) mod contour;
+pub(crate) mod graded;
 pub(crate) mod near_max;
 pub(crate) mod small_mu;
 pub(crate) mod knots;
@@ -57,6 +58,8 @@ pub enum Route {
     BlurredContour,
     /// Several contours, one for each layer of the losses.
     LayeredContour,
+    /// Lists of likelihood ratios on graded grids, multiplied one by one. Certified to a tolerance.
+    GradedLists,
     /// Fourier transforms on a lattice. Certified to a tolerance.
     Lattice,
     /// Direct convolution on a lattice. Certified to a tolerance.
@@ -69,7 +72,7 @@ pub enum Route {
 
 impl Route {
     /// Every route.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Closed,
         Self::Leaks,
         Self::NearLargestLoss,
@@ -82,6 +85,7 @@ impl Route {
         Self::Contour,
         Self::BlurredContour,
         Self::LayeredContour,
+        Self::GradedLists,
         Self::Lattice,
         Self::Convolution,
         Self::Renyi,
@@ -104,6 +108,7 @@ impl Route {
             Self::Contour => "contour",
             Self::BlurredContour => "blurred-contour",
             Self::LayeredContour => "layered-contour",
+            Self::GradedLists => "graded-lists",
             Self::Lattice => "lattice",
             Self::Convolution => "convolution",
             Self::Renyi => "renyi",

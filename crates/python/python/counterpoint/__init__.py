@@ -13,6 +13,7 @@ Every number is a bracket that contains the true value, rounding included; ``flo
 - :func:`plan_study` makes a plan from requested errors; :func:`release` takes rows to published numbers.
 - :mod:`counterpoint.noise` and :mod:`counterpoint.sessions` run mechanisms, exactly as they are charged.
 - :class:`Ledger` keeps durable budgets; :func:`connect` asks a curator about tables.
+- :mod:`counterpoint.recorder` compares a training loop with its plan.
 - :mod:`counterpoint.errors` has all exceptions; ``counterpoint.integrations`` adapts dp-accounting, Opacus and OpenDP.
 """
 

@@ -25,6 +25,7 @@ Route = Literal[
     "contour",
     "blurred-contour",
     "layered-contour",
+    "graded-lists",
     "lattice",
     "convolution",
     "renyi",

@@ -32,10 +32,11 @@ pub(crate) struct CellAtom {
 }
 
 /// The fineness of a partition: the losses of a cell are within `width` of each other where the law tilted by `tilt`,
-/// whose cumulant is `cumulant`, has significant mass.
+/// whose cumulant is `cumulant`, has significant mass. Each whole cell there has at least `pieces` pieces.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CellFineness<'a> {
     pub(crate) width: f64,
+    pub(crate) pieces: f64,
     pub(crate) tilt: f64,
     pub(crate) cumulant: f64,
     /// The callback; if it stops the work, no atoms are returned.
@@ -481,6 +482,6 @@ pub(super) fn wanted(low: (f64, f64), high: (f64, f64), cut: &CellFineness<'_>) 
     // The gap grows with the share times the square of the width. To keep the cells few, the width varies as the share
     // to the power -1/3.
     let width = cut.width * (-share / 3.0).exp();
-    let wanted = ((high.0 - low.0).abs() / width).ceil().clamp(1.0, MOST_CELLS);
+    let wanted = ((high.0 - low.0).abs() / width).ceil().clamp(cut.pieces, MOST_CELLS);
     (wanted as u64).next_power_of_two() as f64
 }

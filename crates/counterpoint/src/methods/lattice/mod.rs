@@ -308,7 +308,13 @@ impl<'a> FourierAttempt<'a> {
                 law: part.law(),
                 count: part.count,
                 offset: rough.offset,
-                cut: CellFineness { width: 0.5 * step, tilt: t, cumulant, watch: problem.watch },
+                cut: CellFineness {
+                    width: 0.5 * step,
+                    pieces: 1.0,
+                    tilt: t,
+                    cumulant,
+                    watch: problem.watch,
+                },
                 reference: cumulant - t * rough.offset.hi,
                 centre: ((mean - rough.offset.hi) / step).round(),
             }

@@ -7,6 +7,8 @@ Importing this module registers the accountant, for ``PrivacyEngine`` and for
 ``opacus.accountants.utils.get_noise_multiplier``. Its numbers hold for Opacus' defaults: Poisson samples, and data sets
 that differ by one example more or less. With ``poisson_sampling=False`` no number holds, here or in Opacus' own
 accountants. Opacus 1.4 to 1.6.
+
+:func:`attach` lets a :class:`counterpoint.recorder.Recorder` observe what the training loop really does.
 """
 
 from __future__ import annotations
@@ -14,22 +16,29 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from collections import OrderedDict
+from collections import OrderedDict, deque
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import opacus.accountants as accountants
 import opacus.accountants.utils
 import opacus.privacy_engine  # noqa: F401  both hold a name of their own for create_accountant
 
 from .._native import Bracket
-from ..errors import InvalidArgumentError
+from ..errors import InvalidArgumentError, UnsupportedError
 from ..mechanisms import Gaussian
 from ..plan import Plan, compose
+from ..recorder import Recorder, norm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, MutableMapping
+    from collections.abc import Callable, Iterator, Mapping, MutableMapping
 
-__all__ = ["NAME", "CounterpointAccountant"]
+    from numpy.typing import NDArray
+
+    Indices = NDArray[np.int64]
+
+__all__ = ["NAME", "CounterpointAccountant", "attach"]
 
 NAME = "counterpoint"
 """The accountant's name in Opacus."""
@@ -198,6 +207,127 @@ class CounterpointAccountant(accountants.IAccountant):  # type: ignore[misc]
                 raise InvalidArgumentError(f"history[{place}] is {entry!r}: {error}") from None
             history.append((sigma, rate, count))
         self.history = history
+
+
+def attach(recorder: Recorder, optimizer: Any, data_loader: Any) -> None:
+    """Lets a recorder observe a training loop of Opacus.
+
+    Call this function after ``make_private`` and before the loop; ``BatchMemoryManager`` comes after it. The recorder
+    then gets the batches that the data loader draws, the sums of the clipped gradients, the noise that is really added,
+    and the number that the sum is really divided by. Data that are read without gradients (``torch.no_grad``) do not
+    count as batches. A step keeps two copies of the gradients.
+
+    Parameters
+    ----------
+    recorder
+        The recorder.
+    optimizer
+        The optimizer of ``make_private``.
+    data_loader
+        The data loader of ``make_private``.
+
+    Raises
+    ------
+    counterpoint.errors.UnsupportedError
+        The optimizer has no gradients of single examples or is one of several processes, or the data loader has no
+        sampler of batches.
+    """
+    if hasattr(optimizer, "world_size"):
+        raise UnsupportedError("optimizer is one of several processes; legal: training in one process")
+    if hasattr(optimizer, "accumulate"):
+        raise UnsupportedError("optimizer has no gradients of single examples; legal: grad_sample_mode without ghost")
+    if getattr(data_loader, "batch_sampler", None) is None:
+        raise UnsupportedError("data_loader has no batch_sampler; legal: a data loader that draws batches by index")
+    _Observer(recorder, optimizer, data_loader)
+
+
+class _Observer:
+    """The hooks in an optimizer and in a sampler, between two steps."""
+
+    def __init__(self, recorder: Recorder, optimizer: Any, data_loader: Any) -> None:
+        self.recorder, self.optimizer = recorder, optimizer
+        self.drawn: deque[Indices] = deque()
+        self.draws_ahead = data_loader.num_workers > 0
+        self.size = 0
+        self.before: list[Any] = []
+        self.after: list[Any] = []
+        self.clip, optimizer.clip_and_accumulate = optimizer.clip_and_accumulate, self.accumulate
+        self.add_noise, optimizer.add_noise = optimizer.add_noise, self.noise
+        self.hook = optimizer.step_hook
+        optimizer.attach_step_hook(self.step)
+        sampler = data_loader.batch_sampler
+        drawing, draw = type(sampler), self.draw
+
+        class Watched(drawing):  # type: ignore[misc, valid-type]
+            def __iter__(self) -> Iterator[Any]:
+                return draw(super().__iter__())
+
+        # A data loader forbids another sampler, and libraries look at the class of this one.
+        sampler.__class__ = Watched
+
+    def draw(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Keeps the batches of an epoch."""
+        torch = import_module("torch")  # it may have no types, or not be there for a type checker
+        self.leave()
+        for batch in batches:
+            if torch.is_grad_enabled():
+                self.drawn.append(np.asarray(batch, dtype=np.int64))
+            yield batch
+        if not self.draws_ahead:
+            self.leave()
+
+    def leave(self) -> None:
+        """Ends an epoch. Batches without a step were skipped, unless workers drew them ahead for a loop that ended."""
+        while self.drawn:
+            rows = self.drawn.popleft()
+            if not self.draws_ahead:
+                self.recorder.skip(rows)
+
+    def accumulate(self) -> None:
+        """Clips the gradients of a batch, or of a part of it, and keeps what this adds to the sum."""
+        params = self.optimizer.params
+        earlier = [None if param.summed_grad is None else param.summed_grad.clone() for param in params]
+        self.size += len(self.optimizer.grad_samples[0])
+        self.clip()
+        added = [
+            param.summed_grad.clone() if before is None else param.summed_grad - before
+            for param, before in zip(params, earlier, strict=True)
+        ]
+        self.before = [a + b for a, b in zip(self.before, added, strict=True)] if self.before else added
+
+    def noise(self) -> None:
+        """Adds noise, and keeps the sum with noise before it is divided."""
+        self.add_noise()
+        self.after = [param.grad.detach().clone() for param in self.optimizer.params]
+
+    def step(self, optimizer: Any) -> None:
+        """Passes a step on."""
+        if self.hook is not None:
+            self.hook(optimizer)
+        applied = norm([param.grad for param in optimizer.params])
+        self.recorder.step(
+            self.take(self.size),
+            normaliser=float(f"{norm(self.after) / applied:.5g}") if applied else 1.0,
+            clip=optimizer.max_grad_norm,
+            noise_multiplier=optimizer.noise_multiplier,
+            before=self.before,
+            after=self.after,
+        )
+        self.size, self.before, self.after = 0, [], []
+
+    def take(self, size: int) -> Indices:
+        """The next batch of a size. Batches before it were skipped; if there is none, steps are not batches."""
+        if any(len(rows) == size for rows in self.drawn):
+            while len(self.drawn[0]) != size:
+                self.recorder.skip(self.drawn.popleft())
+            return self.drawn.popleft()
+        every = np.concatenate([np.zeros(0, dtype=np.int64), *self.drawn])
+        if len(every) < size:
+            raise InvalidArgumentError(
+                f"a step uses {size} examples, and the data loader drew {len(every)}; legal: the loader of the loop"
+            )
+        self.drawn = deque([every[size:]] if len(every) > size else [])
+        return every[:size]
 
 
 def _register() -> None:
