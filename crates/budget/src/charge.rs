@@ -58,6 +58,7 @@ pub(super) fn losses(query: &Query, terms: Terms) -> Result<[ReleaseLoss; 2], Fi
         Mechanism::GaussianAllocation { .. }
             | Mechanism::GaussianBatch { .. }
             | Mechanism::GaussianDraws { .. }
+            | Mechanism::PrivateSelection(_)
     ) {
         return Err(plans_only(query, terms));
     }
@@ -82,6 +83,9 @@ pub(super) fn chargeable(query: &Query, terms: Terms) -> Result<[ReleaseLoss; 2]
 
 fn plans_only(query: &Query, terms: Terms) -> FilterError {
     let legal = match terms.adjacency {
+        _ if matches!(query.release().mechanism, Mechanism::PrivateSelection(_)) => {
+            "each run by itself, as the releases that it makes"
+        }
         Adjacency::AddRemove => "one step, as gaussian with a rate",
         Adjacency::Replace => "gaussian, on all of the data",
     };

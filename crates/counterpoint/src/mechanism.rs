@@ -9,9 +9,11 @@ use std::fmt;
 use std::sync::Arc;
 
 mod cells;
+mod selection;
 
 pub(crate) use cells::FURTHEST;
 pub use cells::{Cell, CellPair};
+pub use selection::{PrivateSelection, RunLaw, SelectionError};
 
 /// An (epsilon, delta) differential-privacy guarantee.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -191,6 +193,8 @@ pub enum Mechanism {
         /// The sample's size as a fraction of the data.
         share: Rate,
     },
+    /// The best of a random number of runs of other releases.
+    PrivateSelection(PrivateSelection),
 }
 
 /// Gives every kind of mechanism its name in plan files; two kinds may share a name.
@@ -235,6 +239,7 @@ kinds! {
     GaussianAllocation => "gaussian-allocation",
     GaussianBatch => "gaussian-batch",
     GaussianDraws => "gaussian-draws",
+    PrivateSelection => "private-selection",
 }
 
 impl Mechanism {
@@ -268,6 +273,11 @@ impl Mechanism {
             Self::GaussianSubset { .. } | Self::GaussianBatch { .. } => Some("share"),
             Self::GaussianAllocation { .. } => Some("steps"),
             Self::GaussianDraws { .. } => Some("draws"),
+            Self::PrivateSelection(selection) => selection
+                .inner()
+                .iter()
+                .any(|one| one.rate.is_some() || one.mechanism.sampling_field().is_some())
+                .then_some("inner"),
         }
     }
 }

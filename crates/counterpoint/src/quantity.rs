@@ -171,6 +171,18 @@ quantity!(
 );
 
 quantity!(
+    /// The expected number of runs of a private selection.
+    MeanRuns, "mean", "a number from 1e-6 to 1e9",
+    |value| (1e-6..=1e9).contains(&value)
+);
+
+quantity!(
+    /// The shape of a negative binomial number of runs.
+    RunShape, "eta", "a number above -1, at most 1000",
+    |value| value > -1.0 && value <= 1000.0
+);
+
+quantity!(
     /// The level of a quantile: the probability below it.
     Level, "level", "a number above 0 and below 1",
     |value| value > 0.0 && value < 1.0

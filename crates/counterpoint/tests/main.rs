@@ -39,6 +39,7 @@ mod regions;
 mod rounding;
 mod routes;
 mod sampled_pairs;
+mod selections;
 mod soundness;
 mod sparse_vector;
 mod subsets;

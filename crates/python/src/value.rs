@@ -117,6 +117,13 @@ pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value<'_>) -> PyResult<Bou
             let items = items.iter().map(|item| to_python(py, item));
             PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any()
         }
+        Value::Table(table) => {
+            let dict = PyDict::new(py);
+            for (name, value) in table {
+                dict.set_item(name.as_ref(), to_python(py, value)?)?;
+            }
+            dict.into_any()
+        }
         _ => py.None().into_bound(py),
     })
 }

@@ -11,7 +11,7 @@ import counterpoint as cp
 from counterpoint._native import kinds
 from counterpoint.mechanisms import CLASSES
 
-TYPES = {"Real": "float", "Whole": "int", "List": "list[float]"}
+TYPES = {"Real": "float", "Whole": "int", "List": "list[float]", "Word": "str", "Releases": "a property"}
 
 
 def default(field: dict[str, Any], replaced: bool) -> object:

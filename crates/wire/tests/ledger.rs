@@ -95,9 +95,20 @@ fn what_is_no_amount_is_an_error_that_says_where() {
     assert!(ExactPlan::parse(b"{}", Format::Json).is_err());
 }
 
-/// The kinds of mechanism that a plan can name, as the error for another one lists them.
+/// The kinds of mechanism that a plan can name, as the error for another one lists them, without the one that consists
+/// of releases.
 fn kinds() -> BTreeSet<String> {
-    legal(r#"{"mechanism":"x"}"#)
+    let mut kinds = legal(r#"{"mechanism":"x"}"#);
+    assert!(kinds.remove("private-selection"));
+    kinds
+}
+
+#[test]
+fn a_selection_is_stored_in_no_ledger() {
+    let text = r#"{"release":[{"mechanism":"private-selection","runs":"poisson","mean":3,
+        "inner":[{"mechanism":"gdp","mu":1}]}]}"#;
+    let error = ExactPlan::parse(text.as_bytes(), Format::Json).unwrap_err().to_string();
+    assert!(error.contains("is private-selection, which a ledger has no charge for"), "{error}");
 }
 
 /// What an error says is legal.

@@ -2,10 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use counterpoint::ask::Unknown;
-use counterpoint::mechanism::{BatchCap, CellPair, FinitePair, RenyiCurve, Shifts};
+use counterpoint::mechanism::{
+    BatchCap, CellPair, FinitePair, PrivateSelection, RenyiCurve, RunLaw, Shifts,
+};
 use counterpoint::quantity::{
-    Buckets, Gamma, GroupSize, Mu, NoiseScale, Order, Rate, Rho, Sensitivity, StepCount,
-    WholeSensitivity,
+    Buckets, Gamma, GroupSize, MeanRuns, Mu, NoiseScale, Order, Rate, Rho, RunShape, Sensitivity,
+    StepCount, WholeSensitivity,
 };
 use counterpoint::{Count, Delta, Epsilon, Guarantee, Mechanism};
 use counterpoint_wire::{Blank, Format, Plan, PlanError};
@@ -167,12 +169,75 @@ fn every_mechanism_is_read_with_its_defaults_and_written_back() {
                 shifts: Shifts::new(&[0.0, 1.0], &[0.5, 0.5]).unwrap(),
             },
         ),
+        (
+            "'private-selection'\nruns = 'poisson'\nmean = 0.5\n\
+             inner = [{ mechanism = 'gaussian', sigma = 2, rate = 0.25, count = 3 }, { mechanism = 'gdp', mu = 1 }]",
+            best_of(RunLaw::Poisson, 0.5),
+        ),
+        (
+            "'private-selection'\nruns = 'negative-binomial'\neta = 0.5\nmean = 10\n\
+             inner = [{ mechanism = 'gaussian', sigma = 2, rate = 0.25, count = 3 }, { mechanism = 'gdp', mu = 1 }]",
+            best_of(RunLaw::NegativeBinomial(RunShape::new(0.5).unwrap()), 10.0),
+        ),
+        (
+            "'private-selection'\nruns = 'geometric'\nmean = 10\n\
+             inner = [{ mechanism = 'gaussian', sigma = 2, rate = 0.25, count = 3 }, { mechanism = 'gdp', mu = 1 }]",
+            best_of(RunLaw::NegativeBinomial(RunShape::new(1.0).unwrap()), 10.0),
+        ),
+        (
+            "'private-selection'\nruns = 'logarithmic'\nmean = 10\n\
+             inner = [{ mechanism = 'gaussian', sigma = 2, rate = 0.25, count = 3 }, { mechanism = 'gdp', mu = 1 }]",
+            best_of(RunLaw::NegativeBinomial(RunShape::new(0.0).unwrap()), 10.0),
+        ),
     ];
     for (lines, expected) in cases {
         let plan = release(&format!("mechanism = {lines}")).unwrap();
         assert_eq!(plan.releases[0].mechanism, expected, "{lines}");
         assert_eq!((plan.releases[0].count, plan.releases[0].sample.as_ref()), (Count::ONE, None));
         assert_round_trip(&plan);
+    }
+}
+
+/// A selection of runs that consist of three Gaussian releases on a sample and one of mu 1.
+fn best_of(runs: RunLaw, mean: f64) -> Mechanism {
+    let gaussian = Mechanism::Gaussian { sigma: noise(2.0), sensitivity: sensitivity(1.0) };
+    let sampled = counterpoint::Release {
+        rate: Some(Rate::new(0.25).unwrap()),
+        ..(gaussian, Count::new(3).unwrap()).into()
+    };
+    let other = (Mechanism::Gdp { mu: Mu::new(1.0).unwrap() }, Count::ONE).into();
+    let selection = PrivateSelection::new(runs, MeanRuns::new(mean).unwrap(), vec![sampled, other]);
+    Mechanism::PrivateSelection(selection.unwrap())
+}
+
+#[test]
+fn selections_are_refused_with_the_field_and_the_entry() {
+    let one = "{ mechanism = 'gdp', mu = 1 }";
+    let cases = [
+        ("runs = 'binomial'\nmean = 2", one, "runs is \"binomial\"; legal: \"geometric\""),
+        ("mean = 2", one, "runs is missing"),
+        ("runs = 'poisson'\nmean = 2\neta = 1", one, "eta is given with another law"),
+        ("runs = 'negative-binomial'\nmean = 2", one, "eta is missing"),
+        ("runs = 'negative-binomial'\neta = -1\nmean = 2", one, "eta is -1"),
+        ("runs = 'geometric'\nmean = 0.5", one, "mean is 0.5; legal: a number from 1"),
+        ("runs = 'geometric'", one, "mean is missing"),
+        ("runs = 'geometric'\nmean = 2", "", "inner is empty"),
+        ("runs = 'geometric'\nmean = 2", "1", "inner is 1; legal: a list of tables"),
+        (
+            "runs = 'geometric'\nmean = 2",
+            "{ mechanism = 'gdp', mu = 1 }, { mechanism = 'zcdp', rho = 1, rate = 0.5 }",
+            "inner is a list; entry 2: rate is not a field of zcdp",
+        ),
+        (
+            "runs = 'geometric'\nmean = 2",
+            "{ mechanism = 'laplace', scale = -1 }",
+            "inner is a list; entry 1: scale is -1; legal",
+        ),
+    ];
+    for (lines, inner, problem) in cases {
+        let text = format!("mechanism = 'private-selection'\n{lines}\ninner = [{inner}]");
+        let error = release(&text).unwrap_err().to_string();
+        assert!(error.contains(problem), "{error}");
     }
 }
 

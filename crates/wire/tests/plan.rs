@@ -23,7 +23,7 @@ const COUNT: &str = Count::LEGAL;
 /// Every mechanism a plan can name.
 const KINDS: &str = "approx-dp, laplace, geometric, gaussian, discrete-gaussian, \
     randomized-response, exponential, staircase, name-and-shame, zcdp, tcdp, rdp, gdp, \
-    sparse-vector, above-threshold, finite, gaussian-mixture, cells, gaussian-allocation, gaussian-batch, gaussian-draws, gaussian-subset";
+    sparse-vector, above-threshold, finite, gaussian-mixture, cells, gaussian-allocation, gaussian-batch, gaussian-draws, gaussian-subset, private-selection";
 
 #[test]
 fn both_formats_say_the_same() {

@@ -6,7 +6,7 @@ use crate::composition::{Composition, CountedLoss, Plan};
 use crate::laws::{Direction, Law, Loss, quick_cumulant};
 use crate::loss::{self, LossError, PairLoss};
 use crate::mechanism::{Adjacency, Release};
-use crate::methods::{largest, renyi};
+use crate::methods::largest;
 use crate::quantity::{Epsilon, GroupSize};
 use counterpoint_numerics::Dd;
 
@@ -90,7 +90,7 @@ impl ReleaseLoss {
     pub fn cumulant(&self, t: f64) -> Option<(Dd, f64)> {
         match (&self.pair_loss.loss, &self.pair_loss.curve) {
             (Some(loss), None) => quick_cumulant(loss.law(), t),
-            (None, Some(curve)) => renyi::curve_bound(curve, t),
+            (None, Some(curve)) => curve.bound(t),
             (None, None) => Some((Dd::ZERO, 0.0)),
             (Some(_), Some(_)) => None,
         }

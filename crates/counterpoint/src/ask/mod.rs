@@ -11,6 +11,7 @@ mod many;
 mod mixed;
 mod plan;
 mod responses;
+mod selections;
 pub(crate) mod witness;
 
 pub use crate::methods::precise::PreciseGuarantee;

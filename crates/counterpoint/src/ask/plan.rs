@@ -2,6 +2,7 @@
 
 use super::{
     Answer, AskError, Options, PreciseAnswer, bits, choose, curves, effort, mixed, responses,
+    selections,
 };
 use crate::citation::Theorem;
 use crate::composition::leak::{self, Remainder, Target};
@@ -163,6 +164,19 @@ impl Composition {
             let least = lower_pair.epsilon(delta, options, &Contours::default())?;
             return Ok(between(least, most));
         }
+        if selections::has_any(self) {
+            let by = |whole: &Self| whole.epsilon_without_pairs(delta, options, contours);
+            return selections::lesser(self, options, by);
+        }
+        self.epsilon_without_pairs(delta, options, contours)
+    }
+
+    fn epsilon_without_pairs(
+        &self,
+        delta: Delta,
+        options: &Options<'_>,
+        contours: &Contours,
+    ) -> Result<Answer, AskError> {
         if let Some(answer) =
             self.by_responses(options, |list| responses::epsilon(list, delta, options))
         {
@@ -250,6 +264,19 @@ impl Composition {
             let most = self.upper_composition().delta(epsilon, options)?;
             return Ok(between(lower_pair.delta(epsilon, options)?, most));
         }
+        if selections::has_any(self) {
+            let by = |whole: &Self| whole.delta_without_pairs(epsilon, options, contours);
+            return selections::lesser(self, options, by);
+        }
+        self.delta_without_pairs(epsilon, options, contours)
+    }
+
+    fn delta_without_pairs(
+        &self,
+        epsilon: Epsilon,
+        options: &Options<'_>,
+        contours: &Contours,
+    ) -> Result<Answer, AskError> {
         if let Some(answer) =
             self.by_responses(options, |list| responses::delta(list, epsilon, options))
         {
@@ -293,7 +320,7 @@ impl Composition {
 
     pub(crate) fn renyi_epsilon(&self, delta: Delta) -> Option<f64> {
         let target = self.target(delta).ok()??;
-        curves::renyi_epsilon(self, &target)
+        curves::renyi_epsilon(&selections::with_deltas(self, Watch::none()), &target)
     }
 
     /// True if a quick test shows that the composition is (epsilon, delta)-private.
@@ -325,7 +352,8 @@ impl Composition {
     }
 
     pub(crate) fn renyi_delta(&self, epsilon: Epsilon) -> Option<f64> {
-        let upper = curves::renyi_delta(self, epsilon.get())?;
+        let whole = selections::with_deltas(self, Watch::none());
+        let upper = curves::renyi_delta(&whole, epsilon.get())?;
         Some(self.with_leaks(DeltaBounds::new(Wide::ZERO, upper)).upper)
     }
 }

@@ -138,6 +138,19 @@ impl Composition {
         Ok(whole)
     }
 
+    /// Composes losses with their counts. Lower pairs are ignored.
+    pub(crate) fn of_losses(
+        direction: Direction,
+        partition: Option<Arc<str>>,
+        losses: impl IntoIterator<Item = (PairLoss, u64)>,
+    ) -> Result<Self, CompositionError> {
+        let mut all = DirectionLosses::default();
+        for (loss, count) in losses {
+            all.add(loss, count);
+        }
+        Self::of(&[&all], direction, partition)
+    }
+
     fn of(
         sides: &[&DirectionLosses],
         direction: Direction,

@@ -6,6 +6,7 @@
 mod allocation;
 mod batch;
 mod cells;
+mod curve;
 mod partition;
 mod draws;
 mod error;
@@ -14,35 +15,22 @@ mod partial_lists;
 mod lists;
 mod mixtures;
 mod sampled;
+mod selection;
 mod sparse;
 mod whole;
 
 pub use crate::laws::Direction;
+pub(crate) use curve::{Curve, ValueWithError};
 pub use error::LossError;
 #[cfg(test)]
 pub(crate) use lists::discrete_gaussian_atoms;
+pub(crate) use selection::{BestOf, Runs};
 
 use crate::laws::{Atoms, Gaussian, Loss, Response};
-use crate::mechanism::{Adjacency, Mechanism, Release, RenyiCurve};
+use crate::mechanism::{Adjacency, Mechanism, Release};
 use crate::quantity::GroupSize;
 use counterpoint_numerics::{Dd, STEP};
 use std::sync::Arc;
-
-/// Bounds on the Rényi divergences of a mechanism whose loss has no known law.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Curve {
-    /// Divergences of at most rho times the order, for orders below omega.
-    Line {
-        rho: f64,
-        omega: f64,
-    },
-    Table(RenyiCurve),
-    /// Divergences of at most rho times the order, for a mechanism that may have smaller ones: the mechanism is no
-    /// witness of the line.
-    Below {
-        rho: f64,
-    },
-}
 
 /// The privacy loss of one release in one direction.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -128,9 +116,13 @@ impl From<Atoms> for Loss {
     }
 }
 
-/// True if exchanging P and Q does not change the finite loss.
+/// True if exchanging P and Q does not change the finite loss or the curve.
 fn is_symmetric(pair_loss: &PairLoss) -> bool {
-    pair_loss.loss.as_ref().is_none_or(|loss| loss.law().is_symmetric())
+    let is_symmetric_curve = match &pair_loss.curve {
+        Some(Curve::BestOf(best)) => best.is_symmetric(),
+        _ => true,
+    };
+    is_symmetric_curve && pair_loss.loss.as_ref().is_none_or(|loss| loss.law().is_symmetric())
 }
 
 fn check_loss_range(what: &'static str, value: Dd) -> Result<Dd, LossError> {

@@ -119,6 +119,7 @@ pub(super) fn sampled_loss(
         Mechanism::Zcdp { .. } => Err(LossError::Rate { mechanism: "zcdp" }),
         Mechanism::Tcdp { .. } => Err(LossError::Rate { mechanism: "tcdp" }),
         Mechanism::Rdp(_) => Err(LossError::Rate { mechanism: "rdp" }),
+        Mechanism::PrivateSelection(_) => Err(LossError::Rate { mechanism: "private-selection" }),
         Mechanism::DiscreteGaussian { .. }
         | Mechanism::Geometric { .. }
         | Mechanism::RandomizedResponse { .. }

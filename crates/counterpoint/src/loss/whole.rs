@@ -6,6 +6,7 @@ use super::group::{
     pure_group_loss,
 };
 use super::lists::{bucket_response_atoms, discrete_gaussian, finite, geometric, staircase};
+use super::selection::selection_loss;
 use super::sparse::sparse_vector_loss;
 use super::{
     Curve, Direction, LossError, PairLoss, allocation, cells, check_loss_range, draws, gaussian,
@@ -144,6 +145,9 @@ pub(super) fn unsampled_loss(
         Mechanism::GaussianDraws { sigma, sensitivity, records, draws } => {
             let mu = Dd::from(sensitivity.get()) / sigma.get();
             draws::draws_loss(mu, (draws.get(), records.get()), adjacency, group)
+        }
+        Mechanism::PrivateSelection(selection) => {
+            selection_loss(selection, direction, adjacency, group)
         }
         Mechanism::Cells(pair) => {
             if group.get() > 1 {

@@ -2,8 +2,10 @@
 
 use super::Question;
 use counterpoint::mechanism::{BatchCap, CellPair, FinitePair, RenyiCurve, Shifts};
+use counterpoint::mechanism::{PrivateSelection, RunLaw};
 use counterpoint::quantity::{
-    Buckets, Gamma, GroupSize, Mu, NoiseScale, Rate, Rho, StepCount, WholeSensitivity,
+    Buckets, Gamma, GroupSize, MeanRuns, Mu, NoiseScale, Rate, Rho, RunShape, StepCount,
+    WholeSensitivity,
 };
 use counterpoint::{
     Adjacency, Answer, AskError, Bracket, Count, Delta, Epsilon, Guarantee, Mechanism, Options,
@@ -122,6 +124,14 @@ pub(crate) fn sparse_vector(threshold: f64, queries: f64) -> Mechanism {
 pub(crate) fn above_threshold(threshold: f64, queries: f64) -> Mechanism {
     let [threshold, queries] = [threshold, queries].map(|x| Epsilon::new(x).unwrap());
     Mechanism::AboveThreshold { threshold, queries }
+}
+
+/// The best of a number of runs that has a truncated negative binomial law or, without an eta, a Poisson law.
+pub(crate) fn selection(mean: f64, eta: Option<f64>, inner: &[Release]) -> Mechanism {
+    let runs =
+        eta.map_or(RunLaw::Poisson, |eta| RunLaw::NegativeBinomial(RunShape::new(eta).unwrap()));
+    let selection = PrivateSelection::new(runs, MeanRuns::new(mean).unwrap(), inner.to_vec());
+    Mechanism::PrivateSelection(selection.unwrap())
 }
 
 pub(crate) fn times(count: u64, mechanism: Mechanism) -> Release {

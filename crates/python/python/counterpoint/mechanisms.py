@@ -4,7 +4,7 @@ A mechanism is inert data: what runs, on which sample of the data, and how often
 ``replace`` changes any field. Fields, defaults and legal ranges are those of plan files.
 
 Every mechanism also takes ``count`` (1), ``name`` and ``partition``, the label of the part of the data that it reads.
-All but those given by a curve (``ZCDP``, ``TCDP``, ``RDP``) and those that draw their own sample (``GaussianSubset``,
+All but those given by a curve (``ZCDP``, ``TCDP``, ``RDP``), ``PrivateSelection`` and those that draw their own sample (``GaussianSubset``,
 ``GaussianDraws``, ``GaussianBatch``, ``GaussianAllocation``) take ``rate``, the rate of the Poisson sample that they
 run on; or ``examples`` and ``batch``, and ``epochs`` in place of ``count``. Values outside their range raise
 :class:`counterpoint.InvalidArgumentError`.
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+    from typing import Literal
+
     from typing_extensions import Self, Unpack
 
     Numbers = Sequence[float] | NDArray[np.floating]
@@ -48,6 +50,7 @@ __all__ = [
     "Laplace",
     "Mechanism",
     "NameAndShame",
+    "PrivateSelection",
     "RDP",
     "RandomizedResponse",
     "SparseVector",
@@ -731,6 +734,60 @@ def _together(cells: list[Cell]) -> list[Cell]:
         last += 1
     before, after = cells[:first], cells[last + 1 :]
     return [*(one(before) if before else []), *cells[first : last + 1], *(one(after) if after else [])]
+
+
+class PrivateSelection(Mechanism):
+    """The best of a random number of runs, as in a search for hyperparameters (Papernot and Steinke 2022).
+
+    Only the outputs of the run with the best score are published, and how often a run is made is drawn at random from a
+    law that does not depend on the data. The score may be any function of a run's outputs.
+
+    Parameters
+    ----------
+    runs
+        The law of the number of runs. With ``"poisson"`` there may be no run at all, which is then published.
+    mean
+        The expected number of runs: at least 1, except with ``"poisson"``.
+    inner
+        The mechanisms that one run consists of.
+    eta
+        The shape of a ``"negative-binomial"`` law: 1 is geometric, 0 logarithmic.
+
+    Examples
+    --------
+    >>> from counterpoint import compose
+    >>> search = PrivateSelection("geometric", 10, [Gaussian(sigma=4.0)])
+    >>> compose([search]).epsilon(1e-6).upper < 1.64
+    True
+    >>> search.inner
+    [Gaussian(sigma=4.0, sensitivity=1.0)]
+    """
+
+    __slots__ = ()
+    runs: str
+    mean: float
+    eta: float
+
+    def __new__(
+        cls, runs: Literal["geometric", "logarithmic", "negative-binomial", "poisson"], mean: float,
+        inner: Sequence[Mechanism], eta: float | None = None, **release: Unpack[_Release],
+    ) -> Self:
+        tables = [_inner_fields(one) for one in inner]
+        return _make(cls, "private-selection", release, runs=runs, mean=mean, inner=tables, eta=eta)
+
+    @property
+    def inner(self) -> list[Mechanism]:
+        """The mechanisms that one run consists of."""
+        return [Mechanism.__new__(CLASSES[fields["mechanism"]], fields) for fields in self.parameters["inner"]]
+
+
+def _inner_fields(one: Mechanism) -> dict[str, object]:
+    """The fields of a mechanism within a selection: its rate instead of batches."""
+    fields = one.fields()
+    if fields.pop("examples", None) is not None:
+        del fields["batch"]
+        fields["rate"] = one.rate
+    return fields
 
 
 CLASSES: dict[str, type[Mechanism]] = {kind["name"]: globals()[kind["class"]] for kind in _KINDS}

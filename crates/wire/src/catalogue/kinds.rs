@@ -3,13 +3,15 @@
 use std::marker::PhantomData;
 
 use counterpoint::mechanism::{
-    BatchCap, Cell, CellPair, FinitePair, ListError, RenyiCurve, Shifts,
+    BatchCap, Cell, CellPair, FinitePair, ListError, PrivateSelection, RenyiCurve, Shifts,
 };
 use counterpoint::quantity::{
-    Buckets, Gamma, Mu, NoiseScale, Order, Rate, Rho, Sensitivity, StepCount, WholeSensitivity,
+    Buckets, Gamma, MeanRuns, Mu, NoiseScale, Order, Rate, Rho, RunShape, Sensitivity, StepCount,
+    WholeSensitivity,
 };
 use counterpoint::{Count, Delta, Epsilon, Guarantee, Mechanism};
 
+use super::inner::{InnerReleases, RunLawName};
 use super::types::{Bounds, Distances, Divergences, IgnoredNumber, Number, Orders, Probabilities};
 use super::{Field, FieldType, MechanismKind, Role, RoundingSide, ValueShape};
 use crate::text::error::PlanError;
@@ -319,6 +321,24 @@ pub const KINDS: &[MechanismKind] = &[
         sensitivity: Sensitivity = "1", "how far, in Euclidean norm, another record in one's place can move it";
         share: Rate, "the sample's share of the data";
         => GaussianSubset { sigma, sensitivity, share }
+    },
+    kind! {
+        "private-selection", PrivateSelection, whole,
+        "The best of a random number of runs, as in a search for hyperparameters (Papernot and Steinke 2022)",
+        runs: RunLawName, "the law of the number of runs";
+        mean: MeanRuns, "how many runs are expected; at least 1, except with \"poisson\"";
+        eta: Option<RunShape>, "the shape of a negative binomial law: 1 is geometric, 0 logarithmic";
+        inner: InnerReleases, "the releases that one run makes, as tables with a mechanism, its fields, and a rate and a count";
+        => made {
+            let selection = PrivateSelection::new(runs.law(eta)?, mean, inner.0);
+            selection
+                .map(Mechanism::PrivateSelection)
+                .map_err(|error| PlanError::from_text(error.field(), &error.to_string()))
+        },
+        Mechanism::PrivateSelection(selection) => {
+            let (runs, eta) = RunLawName::of(selection.runs());
+            let (mean, inner) = (selection.mean(), InnerReleases(selection.inner().to_vec()));
+        }
     },
 ];
 

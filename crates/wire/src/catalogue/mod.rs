@@ -5,6 +5,7 @@
 //! the catalogue or tested against it. A new kind is an entry in `kinds.rs`. A published entry never changes: the
 //! records of ledgers have the meaning that it gives them, and omit fields with its default values.
 
+mod inner;
 mod kinds;
 mod types;
 mod page;
@@ -83,6 +84,10 @@ pub enum ValueShape {
     List,
     /// The name of a file.
     File,
+    /// A word.
+    Word,
+    /// A list of releases.
+    Releases,
 }
 
 /// The need to give a field.

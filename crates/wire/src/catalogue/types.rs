@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use counterpoint::Count;
 use counterpoint::quantity::{
-    Buckets, Delta, Epsilon, Gamma, Mu, NoiseScale, Order, Rate, Rho, Sensitivity, StepCount,
-    WholeSensitivity,
+    Buckets, Delta, Epsilon, Gamma, MeanRuns, Mu, NoiseScale, Order, Rate, Rho, RunShape,
+    Sensitivity, StepCount, WholeSensitivity,
 };
 
 use super::{Field, FieldType, Presence, Role, RoundingSide, ValueShape};
@@ -88,6 +88,8 @@ reals! {
     Rho Up Loss,
     Sensitivity Up Other,
     Gamma Half Other,
+    MeanRuns Up Other,
+    RunShape Up Other,
 }
 
 wholes! { Buckets, Count, StepCount, WholeSensitivity, }

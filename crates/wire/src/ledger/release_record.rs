@@ -44,8 +44,8 @@ impl ReleaseRecord {
     /// # Errors
     /// [`PlanError`] if the format cannot describe the release.
     pub fn from_release(release: &counterpoint::Release) -> Result<Self, PlanError> {
-        if matches!(release.mechanism, Mechanism::Cells(_)) {
-            return Err(cells());
+        if let Some(error) = without_charge(release.mechanism.kind()) {
+            return Err(error);
         }
         let described =
             Self::from_fields(Release::from(release.clone()).fields()?)?.without_defaults();
@@ -120,8 +120,10 @@ impl ReleaseRecord {
     }
 
     fn canonical(fields: BTreeMap<String, StoredField>) -> Result<Self, PlanError> {
-        if fields.get("mechanism") == Some(&StoredField::One("cells".to_owned())) {
-            return Err(cells());
+        if let Some(StoredField::One(kind)) = fields.get("mechanism")
+            && let Some(error) = without_charge(kind)
+        {
+            return Err(error);
         }
         let mut canonical = BTreeMap::new();
         for (key, field) in fields {
@@ -471,10 +473,19 @@ impl ReleaseRecord {
 }
 
 /// The error for cells: the bounds of their losses are negative, and amounts are not.
-fn cells() -> PlanError {
-    let problem = "is cells, which a ledger has no charge for; legal: finite, with the outcomes of a pair that dominates \
-                   the cells, or any other kind";
-    PlanError::field("mechanism", problem)
+/// The error for a kind of mechanism that ledgers do not charge.
+fn without_charge(kind: &str) -> Option<PlanError> {
+    let problem = match kind {
+        "cells" => {
+            "is cells, which a ledger has no charge for; legal: finite, with the outcomes of a pair that dominates the \
+             cells, or any other kind"
+        }
+        "private-selection" => {
+            "is private-selection, which a ledger has no charge for; legal: the releases of each run by themselves"
+        }
+        _ => return None,
+    };
+    Some(PlanError::field("mechanism", problem))
 }
 
 fn read(key: &str, text: &str) -> Result<Amount, PlanError> {

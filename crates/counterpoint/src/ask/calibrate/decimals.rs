@@ -103,6 +103,11 @@ fn costlier(mechanism: &Mechanism) -> Option<Mechanism> {
         Mechanism::GaussianMixture { sigma, shifts } => {
             Mechanism::GaussianMixture { sigma: noise(*sigma)?, shifts: shifts.clone() }
         }
+        Mechanism::PrivateSelection(selection) => {
+            let inner = selection.inner().iter().map(rounded_to_cost_more).collect();
+            let selection = selection.with_inner(inner);
+            Mechanism::PrivateSelection(selection)
+        }
         _ => return None,
     })
 }

@@ -69,6 +69,10 @@ impl Unknown {
                 Mechanism::SparseVector { threshold, queries }
                 | Mechanism::AboveThreshold { threshold, queries },
             ) => Some(threshold.get() + queries.get()),
+            (_, Mechanism::PrivateSelection(selection)) => match selection.inner() {
+                [one] => self.value(one),
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -130,6 +134,13 @@ impl Unknown {
                     if threshold < queries { (queries, threshold) } else { (threshold, queries) };
                 (*larger, *smaller) = split_total(larger.get(), smaller.get(), value)?;
             }
+            (_, Mechanism::PrivateSelection(selection)) => {
+                let mut inner = selection.inner().to_vec();
+                if let [one] = inner.as_mut_slice() {
+                    self.fill(one, value)?;
+                }
+                *selection = selection.with_inner(inner);
+            }
             _ => {}
         }
         Ok(())
@@ -147,6 +158,9 @@ fn sensitivity_of(mechanism: &Mechanism) -> f64 {
         Mechanism::GaussianBatch { norm, .. } => norm.get(),
         Mechanism::Geometric { sensitivity, .. }
         | Mechanism::DiscreteGaussian { sensitivity, .. } => sensitivity.get() as f64,
+        Mechanism::PrivateSelection(selection) => {
+            selection.inner().first().map_or(1.0, |one| sensitivity_of(&one.mechanism))
+        }
         Mechanism::GaussianMixture { shifts, .. } => {
             shifts.points().iter().fold(0.0, |most: f64, point| most.max(point.0))
         }

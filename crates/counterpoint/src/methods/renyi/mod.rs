@@ -12,8 +12,7 @@ use crate::composition::{Composition, WithCount};
 use crate::delta_bounds::{LOOSE, ROUNDED_UP};
 use crate::laws::quick_cumulant;
 use crate::laws::{LEAST, MOST};
-use crate::loss::Curve;
-use crate::mechanism::RenyiCurve;
+use crate::loss::ValueWithError;
 use crate::methods::search::golden_section;
 use counterpoint_numerics::{Dd, STEP, Wide};
 
@@ -51,7 +50,7 @@ pub(crate) fn shows_epsilon(whole: &Composition, epsilon: f64, target: &Target) 
         let (value, error) = epsilon_at(&total(whole, t)?, ln_room, error, t);
         Some((value + error.into()).upper())
     };
-    let most = whole.curves.iter().map(|curve| largest_t(&curve.each)).fold(MOST, f64::min);
+    let most = whole.curves.iter().map(|curve| curve.each.largest_t()).fold(MOST, f64::min);
     let orders = AROUND.map(|share| share * -ln_room.hi / epsilon);
     let mut legal = orders.into_iter().filter(|t| (LEAST..=most).contains(t));
     legal.any(|t| at(t).is_some_and(|upper| upper <= epsilon))
@@ -71,9 +70,6 @@ pub(crate) fn delta(whole: &Composition, epsilon: f64) -> Option<(Wide, f64)> {
     let delta = (delta + Wide::from(omitted_mass(whole))) * Wide::from(Dd::sum(1.0, TERM));
     Some((if delta < Wide::ONE { delta } else { Wide::ONE }, 1.0 + t))
 }
-
-/// A number and a bound on its absolute error.
-type ValueWithError = (Dd, f64);
 
 /// The bound on epsilon, `(T - ln delta - ln(1+t))/t - ln(1 + 1/t)`.
 fn epsilon_at(total: &ValueWithError, ln_delta: Dd, ln_error: f64, t: f64) -> ValueWithError {
@@ -112,39 +108,9 @@ fn total(whole: &Composition, t: f64) -> Option<ValueWithError> {
         add(quick_cumulant(part.law(), t)?, part.count);
     }
     for WithCount { each: curve, count } in &whole.curves {
-        add(curve_bound(curve, t)?, *count);
+        add(curve.bound(t)?, *count);
     }
     Some((sum, ROUNDED_UP * error))
-}
-
-/// An upper bound on (a - 1) D_a for a curve, at order a = 1 + t.
-pub(crate) fn curve_bound(curve: &Curve, t: f64) -> Option<ValueWithError> {
-    let value = match curve {
-        Curve::Line { rho, omega } => {
-            (t < omega - 1.0).then(|| (Dd::product(t, t) + t.into()) * *rho)
-        }
-        Curve::Table(table) => interpolate(table, t),
-        Curve::Below { rho } => Some((Dd::product(t, t) + t.into()) * *rho),
-    }?;
-    Some((value, TERM * value.hi))
-}
-
-/// D_a increases with the order and (a - 1) D_a is convex in the order. So between two orders the bound is the lesser
-/// of the next value and the chord, below the first order it is the first value, and beyond the last there is none. (An
-/// order less one is exact in a double.)
-fn interpolate(table: &RenyiCurve, t: f64) -> Option<Dd> {
-    let points = table.points();
-    let next = points.partition_point(|&(order, _)| order - 1.0 < t);
-    let &(order, value) = points.get(next)?;
-    let by_next = Dd::product(t, value);
-    let Some(&(before, below)) = next.checked_sub(1).and_then(|last| points.get(last)) else {
-        return Some(by_next);
-    };
-    let (right, left) = (Dd::sum(order, -1.0), Dd::sum(before, -1.0));
-    let width = right - left;
-    let chord = left * below * ((right - t.into()) / width)
-        + right * value * ((Dd::from(t) - left) / width);
-    Some(if chord < by_next { chord } else { by_next })
 }
 
 /// A t at which a bound is nearly least: a scan, a golden-section search around its best, and orders that the curves
@@ -152,7 +118,7 @@ fn interpolate(table: &RenyiCurve, t: f64) -> Option<Dd> {
 #[allow(clippy::disallowed_methods)]
 fn best_t(whole: &Composition, value: impl Fn(f64) -> Option<f64>) -> Option<f64> {
     let rate = |t: f64| value(t).filter(|value| value.is_finite()).unwrap_or(f64::INFINITY);
-    let most = whole.curves.iter().map(|curve| largest_t(&curve.each)).fold(MOST, f64::min);
+    let most = whole.curves.iter().map(|curve| curve.each.largest_t()).fold(MOST, f64::min);
     if most < LEAST {
         return None;
     }
@@ -179,28 +145,18 @@ fn best_t(whole: &Composition, value: impl Fn(f64) -> Option<f64>) -> Option<f64
     least.is_finite().then_some(t)
 }
 
-/// The largest t at which a curve gives a bound.
-fn largest_t(curve: &Curve) -> f64 {
-    match curve {
-        Curve::Line { omega, .. } => (omega - 1.0).next_down(),
-        Curve::Table(table) => table.points().last().map_or(0.0, |&(order, _)| order - 1.0),
-        Curve::Below { .. } => f64::INFINITY,
-    }
-}
-
 /// Orders that the curves name: those nearest to the order found and, from a long list, a few others.
 fn named_orders(whole: &Composition, found: f64, most: f64) -> Vec<f64> {
     const NEAR: usize = 16;
     let mut list = vec![most];
     for WithCount { each: curve, .. } in whole.curves.iter().take(NEAR) {
-        let Curve::Table(table) = curve else { continue };
-        let points = table.points();
-        let middle = points.partition_point(|&(order, _)| order - 1.0 < found);
+        let listed = curve.listed_ts();
+        let middle = listed.partition_point(|&t| t < found);
         let near = middle.saturating_sub(NEAR)..middle + NEAR;
-        let stride = points.len().div_ceil(2 * NEAR);
-        for (index, &(order, _)) in points.iter().enumerate() {
+        let stride = listed.len().div_ceil(2 * NEAR);
+        for (index, &t) in listed.iter().enumerate() {
             if near.contains(&index) || index % stride == 0 {
-                list.push(order - 1.0);
+                list.push(t);
             }
         }
     }
@@ -213,7 +169,7 @@ mod tests {
     use super::*;
     use crate::composition::leak::{self, Remainder};
     use crate::loss::Direction;
-    use crate::mechanism::{Adjacency, Mechanism, Release};
+    use crate::mechanism::{Adjacency, Mechanism, Release, RenyiCurve};
     use crate::quantity::{Count, GroupSize, NoiseScale, Rate, Rho, Sensitivity};
 
     use crate::composition::{CountedLoss, Plan};
@@ -322,19 +278,10 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_bounded_between_their_orders() {
+    fn a_table_is_used_at_its_orders() {
         let orders: Vec<f64> = (2..=64).map(f64::from).collect();
         let values: Vec<f64> = orders.iter().map(|a| 0.1 * a).collect();
         let table = RenyiCurve::new(&orders, &values).unwrap();
-        for t in [0.1, 1.0, 1.5, 7.25, 62.9, 63.0] {
-            let bound = interpolate(&table, t).unwrap().hi;
-            let truth = 0.1 * t * (1.0 + t);
-            let chord = 0.1 * (t.ceil() - t) * (t - t.floor());
-            let most = if t < 1.0 { 0.2 * t } else { truth + chord };
-            assert!(bound >= truth * (1.0 - 1e-15) && bound <= most * (1.0 + 1e-12), "{t}");
-        }
-        assert!(interpolate(&table, 63.5).is_none());
-
         let tabled = whole(&[(Mechanism::Rdp(table), 1)]);
         let (found, _) = epsilon(&tabled, &target(&tabled, 1e-6)).unwrap();
         let at = |a: f64| 0.1 * a + (1.0 - 1.0 / a).ln() - (1e-6 * a).ln() / (a - 1.0);

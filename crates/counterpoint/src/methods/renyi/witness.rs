@@ -36,6 +36,6 @@ fn square(curve: &Curve) -> Dd {
             let least = allowed.reduce(|least, next| if next < least { next } else { least });
             least.map_or(Dd::ZERO, |least| least.scaled(2.0))
         }
-        Curve::Below { .. } => Dd::ZERO,
+        Curve::Below { .. } | Curve::BestOf(_) => Dd::ZERO,
     }
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from dp_accounting import dp_event
 from dp_accounting.privacy_accountant import NeighboringRelation
@@ -23,10 +23,10 @@ from ..mechanisms import (
     GaussianSubset,
     Geometric,
     Laplace,
+    PrivateSelection,
     RandomizedResponse,
 )
 from ._orders import tabulated
-from ._repeated import best_of
 from ._rounding import down, inverse_down, log_up, root_up, up
 
 if TYPE_CHECKING:
@@ -306,10 +306,11 @@ def _repeat_and_select(event: Any, relation: Any) -> list[Mechanism]:
         return inner
     if not (event.mean >= 1 and event.shape >= 0):
         raise InvalidArgumentError(f"mean is {event.mean} and shape is {event.shape}; legal: at least 1, at least 0")
-    curve = best_of(inner, float(event.mean), float(event.shape))
-    if curve is None:
-        raise UnsupportedEventError(event, "the best of some runs is known for Gaussian, concentrated and pure ones")
-    return [curve]
+    shape = None if event.shape == math.inf else float(event.shape)
+    runs: Literal["poisson", "negative-binomial"] = "poisson" if shape is None else "negative-binomial"
+    if any(isinstance(one, PrivateSelection) for one in inner):
+        raise UnsupportedEventError(event, "the runs of a selection may have no selection of their own")
+    return [PrivateSelection(runs, float(event.mean), inner, shape)]
 
 
 @_translate.register(dp_event.ZCDpEvent)
@@ -390,7 +391,7 @@ def _weights(event: Any) -> dict[float, Fraction]:
 def _as_one(releases: list[Mechanism]) -> Mechanism | None:
     """Releases on one sample as one release, if they are Gaussian or there is only one that can be on a sample."""
     first = releases[0]
-    unsampled = (ZCDP, RDP, GaussianSubset, GaussianDraws, GaussianBatch)
+    unsampled = (ZCDP, RDP, GaussianSubset, GaussianDraws, GaussianBatch, PrivateSelection)
     if len(releases) == 1 and first.count == 1 and not isinstance(first, unsampled):
         return first
     gaussians = [one for one in releases if isinstance(one, Gaussian) and one.rate is None]
