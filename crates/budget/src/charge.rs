@@ -59,6 +59,8 @@ pub(super) fn losses(query: &Query, terms: Terms) -> Result<[ReleaseLoss; 2], Fi
             | Mechanism::GaussianBatch { .. }
             | Mechanism::GaussianDraws { .. }
             | Mechanism::PrivateSelection(_)
+            | Mechanism::TruncatedLaplace { .. }
+            | Mechanism::ShuffledReports { .. }
     ) {
         return Err(plans_only(query, terms));
     }
@@ -85,6 +87,12 @@ fn plans_only(query: &Query, terms: Terms) -> FilterError {
     let legal = match terms.adjacency {
         _ if matches!(query.release().mechanism, Mechanism::PrivateSelection(_)) => {
             "each run by itself, as the releases that it makes"
+        }
+        _ if matches!(query.release().mechanism, Mechanism::ShuffledReports { .. }) => {
+            "approx-dp, with the epsilon of one report"
+        }
+        _ if matches!(query.release().mechanism, Mechanism::TruncatedLaplace { .. }) => {
+            "laplace, without bounds"
         }
         Adjacency::AddRemove => "one step, as gaussian with a rate",
         Adjacency::Replace => "gaussian, on all of the data",

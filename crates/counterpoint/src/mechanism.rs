@@ -2,8 +2,8 @@
 //! [`crate::loss`] interprets.
 
 use crate::quantity::{
-    Buckets, Count, Delta, Epsilon, Gamma, Mu, NoiseScale, Order, OutOfRangeError, Rate, Rho,
-    Sensitivity, StepCount, WholeSensitivity,
+    Buckets, Count, Delta, Epsilon, Gamma, Mu, NoiseBound, NoiseScale, Order, OutOfRangeError,
+    Rate, Rho, Sensitivity, StepCount, WholeSensitivity,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -58,6 +58,15 @@ pub enum Mechanism {
         /// The largest change of the number that one person can cause.
         sensitivity: Sensitivity,
     },
+    /// A number plus Laplace noise, given that the noise is within bounds.
+    TruncatedLaplace {
+        /// The noise's scale.
+        scale: NoiseScale,
+        /// The largest change of the number that one person can cause.
+        sensitivity: Sensitivity,
+        /// The largest amount of noise.
+        bound: NoiseBound,
+    },
     /// A whole number plus discrete Laplace noise.
     Geometric {
         /// The noise's scale: the probabilities fall by e^(-1/scale) at each step.
@@ -91,6 +100,17 @@ pub enum Mechanism {
         /// Its guarantee, which is also its range: the logarithm of the ratio of two outcomes' probabilities changes by
         /// at most this.
         epsilon: Epsilon,
+    },
+    /// The name of the largest of several scores, to each of which noise is added.
+    NoisyMax {
+        /// The law of the noise.
+        noise: MaxNoise,
+        /// The noise's scale.
+        scale: NoiseScale,
+        /// The largest change of a score that one person can cause.
+        sensitivity: Sensitivity,
+        /// What is known of the changes of different scores.
+        scores: ScoreChanges,
     },
     /// A number plus staircase noise (Geng and Viswanath).
     Staircase {
@@ -193,6 +213,13 @@ pub enum Mechanism {
         /// The sample's size as a fraction of the data.
         share: Rate,
     },
+    /// Reports of people who run a local randomizer each, in random order.
+    ShuffledReports {
+        /// The guarantee of each local randomizer.
+        epsilon: Epsilon,
+        /// The number of people.
+        people: Count,
+    },
     /// The best of a random number of runs of other releases.
     PrivateSelection(PrivateSelection),
 }
@@ -219,11 +246,13 @@ kinds! {
     ApproxDp => "approx-dp",
     AmplifiedDp => "approx-dp",
     Laplace => "laplace",
+    TruncatedLaplace => "truncated-laplace",
     Geometric => "geometric",
     Gaussian => "gaussian",
     DiscreteGaussian => "discrete-gaussian",
     RandomizedResponse => "randomized-response",
     Exponential => "exponential",
+    NoisyMax => "report-noisy-max",
     Staircase => "staircase",
     NameAndShame => "name-and-shame",
     Zcdp => "zcdp",
@@ -240,6 +269,7 @@ kinds! {
     GaussianBatch => "gaussian-batch",
     GaussianDraws => "gaussian-draws",
     PrivateSelection => "private-selection",
+    ShuffledReports => "shuffled-reports",
 }
 
 impl Mechanism {
@@ -251,11 +281,13 @@ impl Mechanism {
             Self::ApproxDp(_)
             | Self::AmplifiedDp(_)
             | Self::Laplace { .. }
+            | Self::TruncatedLaplace { .. }
             | Self::Geometric { .. }
             | Self::Gaussian { .. }
             | Self::DiscreteGaussian { .. }
             | Self::RandomizedResponse { .. }
             | Self::Exponential { .. }
+            | Self::NoisyMax { .. }
             | Self::Staircase { .. }
             | Self::NameAndShame { .. }
             | Self::Zcdp { .. }
@@ -265,6 +297,7 @@ impl Mechanism {
             | Self::SparseVector { .. }
             | Self::AboveThreshold { .. }
             | Self::Finite(_)
+            | Self::ShuffledReports { .. }
             | Self::Cells(_) => None,
             // A single shift makes a Gaussian; of several shifts one is drawn, as by a sample.
             Self::GaussianMixture { shifts, .. } => {
@@ -280,6 +313,26 @@ impl Mechanism {
                 .then_some("inner"),
         }
     }
+}
+
+/// The law of the noise that is added to scores, of which the largest is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaxNoise {
+    /// Gumbel noise: the exponential mechanism.
+    Gumbel,
+    /// Laplace noise.
+    Laplace,
+    /// Exponential noise: permute-and-flip (McKenna and Sheldon 2020).
+    Exponential,
+}
+
+/// The way in which one person can change scores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScoreChanges {
+    /// Some scores may rise while others fall.
+    Any,
+    /// Adding a person makes no score fall, or no score rise.
+    Monotone,
 }
 
 /// The size to which batches are cut, and a bound on the number of people.

@@ -141,6 +141,12 @@ quantity!(
 );
 
 quantity!(
+    /// The largest amount of truncated noise.
+    NoiseBound, "bound", "a number from 1e-100 to 1e100",
+    |value| (1e-100..=1e100).contains(&value)
+);
+
+quantity!(
     /// The probability with which each person's data enter a Poisson sample.
     Rate, "rate", "a number from 0 to 1",
     |value| (0.0..=1.0).contains(&value)

@@ -18,6 +18,8 @@ def default(field: dict[str, Any], replaced: bool) -> object:
     """What a field's argument is if it is not given; nothing where it has to be."""
     text = field["default"]
     if field["presence"] == "Needed" and text is not None:
+        if field["shape"] == "Word":
+            return text
         return int(text) if field["shape"] == "Whole" else float(text)
     return None if field["presence"] == "Optional" or replaced else inspect.Parameter.empty
 

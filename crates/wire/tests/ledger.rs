@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use counterpoint::mechanism::{BatchCap, CellPair, FinitePair, RenyiCurve, Shifts};
+use counterpoint::mechanism::{BatchCap, CellPair, FinitePair, MaxNoise, RenyiCurve, ScoreChanges, Shifts};
 use counterpoint::quantity::{
     Buckets, Count, Gamma, Mu, NoiseScale, Order, Rate, Rho, Sensitivity, StepCount,
     WholeSensitivity,
@@ -95,11 +95,13 @@ fn what_is_no_amount_is_an_error_that_says_where() {
     assert!(ExactPlan::parse(b"{}", Format::Json).is_err());
 }
 
-/// The kinds of mechanism that a plan can name, as the error for another one lists them, without the one that consists
-/// of releases.
+/// The kinds of mechanism that a plan can name, as the error for another one lists them, without those that no ledger
+/// charges.
 fn kinds() -> BTreeSet<String> {
     let mut kinds = legal(r#"{"mechanism":"x"}"#);
-    assert!(kinds.remove("private-selection"));
+    for uncharged in ["private-selection", "truncated-laplace", "shuffled-reports"] {
+        assert!(kinds.remove(uncharged));
+    }
     kinds
 }
 
@@ -167,6 +169,12 @@ fn mechanisms(random: &mut Random) -> Vec<Mechanism> {
             buckets: Buckets::new(random.between(2, (1 << 39) - 1)).unwrap(),
         },
         Mechanism::Exponential { epsilon: c },
+        Mechanism::NoisyMax {
+            noise: MaxNoise::Laplace,
+            scale,
+            sensitivity: far,
+            scores: ScoreChanges::Monotone,
+        },
         Mechanism::Staircase { epsilon: d, gamma: Some(Gamma::new(p).unwrap()) },
         Mechanism::Staircase { epsilon: d, gamma: None },
         Mechanism::NameAndShame { delta: small },
@@ -258,7 +266,7 @@ fn what_the_format_has_no_number_for_is_an_error() {
 }
 
 /// A release of each kind with all of its own fields.
-const WHOLE: [&str; 22] = [
+const WHOLE: [&str; 23] = [
     r#"{"mechanism":"approx-dp","epsilon":1,"delta":0.5}"#,
     r#"{"mechanism":"laplace","scale":3,"sensitivity":2}"#,
     r#"{"mechanism":"geometric","scale":3,"sensitivity":2}"#,
@@ -266,6 +274,7 @@ const WHOLE: [&str; 22] = [
     r#"{"mechanism":"discrete-gaussian","sigma":3,"sensitivity":2}"#,
     r#"{"mechanism":"randomized-response","epsilon":1,"buckets":5}"#,
     r#"{"mechanism":"exponential","epsilon":1}"#,
+    r#"{"mechanism":"report-noisy-max","noise":"gumbel","scale":3,"sensitivity":2,"scores":"any"}"#,
     r#"{"mechanism":"staircase","epsilon":1,"sensitivity":2,"gamma":0.5}"#,
     r#"{"mechanism":"name-and-shame","delta":0.5}"#,
     r#"{"mechanism":"zcdp","rho":1,"delta":0.5}"#,
@@ -285,11 +294,12 @@ const WHOLE: [&str; 22] = [
 
 /// What fields stand for if they are left out, as the plan format has it; `None` where leaving
 /// one out says something that no value of it does.
-const DEFAULTS: [(&str, Option<&str>); 18] = [
+const DEFAULTS: [(&str, Option<&str>); 19] = [
     ("count", Some("1")),
     ("rate", Some("1")),
     ("delta", Some("0")),
     ("sensitivity", Some("1")),
+    ("scores", Some("\"any\"")),
     ("buckets", Some("2")),
     ("gamma", None),
     ("name", None),

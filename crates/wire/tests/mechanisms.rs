@@ -3,10 +3,10 @@
 
 use counterpoint::ask::Unknown;
 use counterpoint::mechanism::{
-    BatchCap, CellPair, FinitePair, PrivateSelection, RenyiCurve, RunLaw, Shifts,
+    BatchCap, CellPair, FinitePair, MaxNoise, PrivateSelection, RenyiCurve, RunLaw, ScoreChanges, Shifts,
 };
 use counterpoint::quantity::{
-    Buckets, Gamma, GroupSize, MeanRuns, Mu, NoiseScale, Order, Rate, Rho, RunShape, Sensitivity,
+    Buckets, Gamma, GroupSize, MeanRuns, Mu, NoiseBound, NoiseScale, Order, Rate, Rho, RunShape, Sensitivity,
     StepCount, WholeSensitivity,
 };
 use counterpoint::{Count, Delta, Epsilon, Guarantee, Mechanism};
@@ -167,6 +167,39 @@ fn every_mechanism_is_read_with_its_defaults_and_written_back() {
             Mechanism::GaussianMixture {
                 sigma: noise(2.0),
                 shifts: Shifts::new(&[0.0, 1.0], &[0.5, 0.5]).unwrap(),
+            },
+        ),
+        (
+            "'report-noisy-max'\nnoise = 'gumbel'\nscale = 2",
+            Mechanism::NoisyMax {
+                noise: MaxNoise::Gumbel,
+                scale: noise(2.0),
+                sensitivity: one,
+                scores: ScoreChanges::Any,
+            },
+        ),
+        (
+            "'report-noisy-max'\nnoise = 'exponential'\nscale = 2\nsensitivity = 3\nscores = 'monotone'",
+            Mechanism::NoisyMax {
+                noise: MaxNoise::Exponential,
+                scale: noise(2.0),
+                sensitivity: three,
+                scores: ScoreChanges::Monotone,
+            },
+        ),
+        (
+            "'truncated-laplace'\nscale = 2\nbound = 30",
+            Mechanism::TruncatedLaplace {
+                scale: noise(2.0),
+                sensitivity: one,
+                bound: NoiseBound::new(30.0).unwrap(),
+            },
+        ),
+        (
+            "'shuffled-reports'\nepsilon = 0.5\npeople = 1e3",
+            Mechanism::ShuffledReports {
+                epsilon: epsilon(0.5),
+                people: Count::new(1000).unwrap(),
             },
         ),
         (

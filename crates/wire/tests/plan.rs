@@ -21,9 +21,9 @@ const EPSILON: &str = Epsilon::LEGAL;
 const DELTA: &str = Delta::LEGAL;
 const COUNT: &str = Count::LEGAL;
 /// Every mechanism a plan can name.
-const KINDS: &str = "approx-dp, laplace, geometric, gaussian, discrete-gaussian, \
-    randomized-response, exponential, staircase, name-and-shame, zcdp, tcdp, rdp, gdp, \
-    sparse-vector, above-threshold, finite, gaussian-mixture, cells, gaussian-allocation, gaussian-batch, gaussian-draws, gaussian-subset, private-selection";
+const KINDS: &str = "approx-dp, laplace, truncated-laplace, geometric, gaussian, discrete-gaussian, \
+    randomized-response, exponential, report-noisy-max, staircase, name-and-shame, zcdp, tcdp, rdp, gdp, \
+    sparse-vector, above-threshold, finite, gaussian-mixture, cells, gaussian-allocation, gaussian-batch, gaussian-draws, gaussian-subset, shuffled-reports, private-selection";
 
 #[test]
 fn both_formats_say_the_same() {

@@ -68,11 +68,14 @@ pub(super) fn with_deltas<'a>(whole: &'a Composition, watch: Watch<'_>) -> Cow<'
     Cow::Owned(whole)
 }
 
-/// The delta of one run at ln(1 + 1/t), for rising t from 2^-4 to 2^12.
+/// The delta of one run at ln(1 + 1/t), for rising t from 2^-4 to 2^12, and for the largest t at which it is zero.
 fn tabulate(run: &SingleRun<'_>) -> Vec<(f64, f64)> {
     const BETWEEN: [f64; 8] = [1.0, 1.09, 1.19, 1.3, 1.41, 1.54, 1.68, 1.83];
     let ts = (-4..12).flat_map(|power| BETWEEN.map(|t| t * 2.0_f64.powi(power)));
-    let ts: Vec<f64> = ts.collect();
+    let largest = run.epsilon(0.0).filter(|&largest| largest > 1e-6);
+    let last = largest.map(|largest| (1.0 - 1e-9) / Dd::from(largest).expm1().upper());
+    let mut ts: Vec<f64> = ts.chain(last).collect();
+    ts.sort_by(f64::total_cmp);
     let below = |t: &f64| (Dd::ONE / *t).ln_1p().lower().next_down();
     let deltas = run.deltas(&ts.iter().map(below).collect::<Vec<_>>());
     ts.into_iter().zip(deltas).collect()

@@ -65,6 +65,16 @@ pub enum LossError {
     /// Batches that are cut to a size under the adjacency replace.
     #[error("most is given with adjacency replace; legal: add-remove, for which a bound is proved")]
     CapUnderReplace,
+    /// Shuffled reports under the adjacency add-remove.
+    #[error(
+        "epsilon is given for shuffled-reports with adjacency add-remove; legal: replace, for which a bound is proved"
+    )]
+    ShuffleUnderAddRemove,
+    /// Monotone scores under the adjacency replace.
+    #[error(
+        "scores is monotone with adjacency replace; legal: add-remove, or any, with which a bound is proved"
+    )]
+    MonotoneUnderReplace,
     /// A missing adjacency where the bound depends on it.
     #[error("adjacency is missing; {why}; legal: {}", relations(.legal))]
     NoAdjacency {
@@ -142,6 +152,8 @@ impl LossError {
             Self::MoreThanSteps { .. } => "each",
             Self::DrawsUnderAddRemove | Self::MoreThanRecords { .. } => "draws",
             Self::CapUnderReplace => "most",
+            Self::MonotoneUnderReplace => "scores",
+            Self::ShuffleUnderAddRemove => "epsilon",
             Self::NoAdjacency { .. } => "adjacency",
             Self::Asymmetric | Self::NoCommonOutcome => "p",
             Self::Group { .. } => "group",

@@ -14,17 +14,19 @@ mod group;
 mod partial_lists;
 mod lists;
 mod mixtures;
+mod noisy_max;
 mod sampled;
 mod selection;
+mod shuffled;
 mod sparse;
+mod truncated;
 mod whole;
 
 pub use crate::laws::Direction;
-pub(crate) use curve::{Curve, ValueWithError};
+pub(crate) use curve::{BestOf, Curve, Runs, ValueWithError};
 pub use error::LossError;
 #[cfg(test)]
 pub(crate) use lists::discrete_gaussian_atoms;
-pub(crate) use selection::{BestOf, Runs};
 
 use crate::laws::{Atoms, Gaussian, Loss, Response};
 use crate::mechanism::{Adjacency, Mechanism, Release};
@@ -85,11 +87,16 @@ pub(crate) fn release_losses(
     }
     let pair_loss = release_loss(release, Direction::Remove, adjacency, group)?;
     // A symmetric pair has the same loss in both directions.
-    let mirrored = adjacency == Some(Adjacency::Replace)
-        && matches!(
-            release.mechanism,
-            Mechanism::GaussianBatch { .. } | Mechanism::GaussianDraws { .. }
-        );
+    let is_truncated = matches!(release.mechanism, Mechanism::TruncatedLaplace { .. })
+        && release.rate.is_none_or(|rate| rate.get() >= 1.0);
+    let mirrored = is_truncated
+        || adjacency == Some(Adjacency::Replace)
+            && matches!(
+                release.mechanism,
+                Mechanism::GaussianBatch { .. }
+                    | Mechanism::GaussianDraws { .. }
+                    | Mechanism::ShuffledReports { .. }
+            );
     if mirrored || is_symmetric(&pair_loss) {
         return Ok((pair_loss, None));
     }

@@ -5,7 +5,9 @@ use super::lists::{
     self, bucket_response_atoms, discrete_gaussian_atoms, geometric_atoms, outcomes,
     randomized_response_atoms, sampled_leaky, sampled_outcomes, staircase,
 };
+use super::noisy_max::{noisy_max_epsilon, sampled_noisy_max_loss};
 use super::sparse::sparse_vector_atoms;
+use super::truncated::TruncatedLaplace;
 use super::whole::LONGEST_STAIRCASE;
 use super::{
     Direction, LossError, PairLoss, cells, check_loss_range, enclosing_doubles, mixtures, response,
@@ -29,6 +31,9 @@ pub(super) fn sampled_group_loss(
             (Dd::from(guarantee.epsilon.get()), guarantee.delta.get())
         }
         Mechanism::RandomizedResponse { epsilon, .. } => (Dd::from(epsilon.get()), 0.0),
+        Mechanism::NoisyMax { scale, sensitivity, scores, .. } => {
+            (noisy_max_epsilon(*scale, *sensitivity, *scores)?, 0.0)
+        }
         Mechanism::SparseVector { threshold, queries }
         | Mechanism::AboveThreshold { threshold, queries } => {
             (Dd::sum(threshold.get(), queries.get()), 0.0)
@@ -78,6 +83,10 @@ pub(super) fn sampled_loss(
             let epsilon = check_loss_range("sensitivity / scale", epsilon)?;
             Ok(SampledLaplace { rate, epsilon, direction }.into())
         }
+        Mechanism::TruncatedLaplace { scale, sensitivity, bound } => {
+            TruncatedLaplace::new(*scale, *sensitivity, *bound, GroupSize::ONE)?
+                .loss(rate, direction)
+        }
         Mechanism::Gaussian { sigma, sensitivity } => {
             let mu = Dd::from(sensitivity.get()) / sigma.get();
             let mu = check_loss_range("sensitivity / sigma", mu)?;
@@ -97,6 +106,10 @@ pub(super) fn sampled_loss(
             }
             Ok(SampledRange { rate, epsilon: check_loss_range("epsilon", epsilon)?, direction }
                 .into())
+        }
+        Mechanism::NoisyMax { noise, scale, sensitivity, scores } => {
+            let epsilon = noisy_max_epsilon(*scale, *sensitivity, *scores)?;
+            sampled_noisy_max_loss(*noise, epsilon, rate, direction)
         }
         Mechanism::NameAndShame { delta } => sampled_leaky(None, delta.get(), rate, direction),
         Mechanism::GaussianMixture { sigma, shifts } => {
@@ -119,6 +132,7 @@ pub(super) fn sampled_loss(
         Mechanism::Zcdp { .. } => Err(LossError::Rate { mechanism: "zcdp" }),
         Mechanism::Tcdp { .. } => Err(LossError::Rate { mechanism: "tcdp" }),
         Mechanism::Rdp(_) => Err(LossError::Rate { mechanism: "rdp" }),
+        Mechanism::ShuffledReports { .. } => Err(LossError::ShuffleUnderAddRemove),
         Mechanism::PrivateSelection(_) => Err(LossError::Rate { mechanism: "private-selection" }),
         Mechanism::DiscreteGaussian { .. }
         | Mechanism::Geometric { .. }

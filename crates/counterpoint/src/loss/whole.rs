@@ -6,8 +6,11 @@ use super::group::{
     pure_group_loss,
 };
 use super::lists::{bucket_response_atoms, discrete_gaussian, finite, geometric, staircase};
+use super::noisy_max::{check_scores, noisy_max_epsilon, noisy_max_loss};
 use super::selection::selection_loss;
+use super::shuffled::shuffled_loss;
 use super::sparse::sparse_vector_loss;
+use super::truncated::TruncatedLaplace;
 use super::{
     Curve, Direction, LossError, PairLoss, allocation, cells, check_loss_range, draws, gaussian,
     is_symmetric, line, mixtures, response,
@@ -36,6 +39,9 @@ pub(super) fn unsampled_loss(
             let epsilon = Dd::from(sensitivity.get()) / scale.get() * people;
             Ok(Laplace { epsilon: check_loss_range("sensitivity / scale", epsilon)? }.into())
         }
+        Mechanism::TruncatedLaplace { scale, sensitivity, bound } => {
+            TruncatedLaplace::new(*scale, *sensitivity, *bound, group)?.loss(1.0, direction)
+        }
         Mechanism::Geometric { scale, sensitivity } => {
             let steps = sensitivity.get().saturating_mul(group.get());
             geometric(Dd::ONE / scale.get(), steps)
@@ -63,6 +69,10 @@ pub(super) fn unsampled_loss(
             } else {
                 Ok(PairLoss::default())
             }
+        }
+        Mechanism::NoisyMax { noise, scale, sensitivity, scores } => {
+            check_scores(*scores, adjacency)?;
+            noisy_max_loss(*noise, noisy_max_epsilon(*scale, *sensitivity, *scores)?, group)
         }
         Mechanism::Staircase { epsilon, gamma } => {
             let one = match epsilon.get() {
@@ -145,6 +155,9 @@ pub(super) fn unsampled_loss(
         Mechanism::GaussianDraws { sigma, sensitivity, records, draws } => {
             let mu = Dd::from(sensitivity.get()) / sigma.get();
             draws::draws_loss(mu, (draws.get(), records.get()), adjacency, group)
+        }
+        Mechanism::ShuffledReports { epsilon, people } => {
+            shuffled_loss(*epsilon, people.get(), adjacency, group)
         }
         Mechanism::PrivateSelection(selection) => {
             selection_loss(selection, direction, adjacency, group)

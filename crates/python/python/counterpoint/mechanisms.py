@@ -4,10 +4,10 @@ A mechanism is inert data: what runs, on which sample of the data, and how often
 ``replace`` changes any field. Fields, defaults and legal ranges are those of plan files.
 
 Every mechanism also takes ``count`` (1), ``name`` and ``partition``, the label of the part of the data that it reads.
-All but those given by a curve (``ZCDP``, ``TCDP``, ``RDP``), ``PrivateSelection`` and those that draw their own sample (``GaussianSubset``,
-``GaussianDraws``, ``GaussianBatch``, ``GaussianAllocation``) take ``rate``, the rate of the Poisson sample that they
-run on; or ``examples`` and ``batch``, and ``epochs`` in place of ``count``. Values outside their range raise
-:class:`counterpoint.InvalidArgumentError`.
+All but those given by a curve (``ZCDP``, ``TCDP``, ``RDP``), ``PrivateSelection``, ``ShuffledReports`` and those that draw
+their own sample (``GaussianSubset``, ``GaussianDraws``, ``GaussianBatch``, ``GaussianAllocation``) take ``rate``, the rate
+of the Poisson sample that they run on; or ``examples`` and ``batch``, and ``epochs`` in place of ``count``. Values outside
+their range raise :class:`counterpoint.InvalidArgumentError`.
 """
 
 from __future__ import annotations
@@ -53,9 +53,12 @@ __all__ = [
     "PrivateSelection",
     "RDP",
     "RandomizedResponse",
+    "ReportNoisyMax",
+    "ShuffledReports",
     "SparseVector",
     "Staircase",
     "TCDP",
+    "TruncatedLaplace",
     "UNKNOWN",
     "ZCDP",
 ]
@@ -154,6 +157,38 @@ class Laplace(Mechanism):
         **release: Unpack[_Sampled],
     ) -> Self:
         return _make(cls, "laplace", release, scale=scale, sensitivity=sensitivity, epsilon=epsilon)
+
+
+class TruncatedLaplace(Mechanism):
+    """A number plus Laplace noise, given that the noise is within bounds.
+
+    No answer is further from the number than ``bound``. In return an answer may be possible on one of two neighbouring
+    data sets only, with a probability of about e^(-(bound - sensitivity)/scale)/2.
+
+    Parameters
+    ----------
+    scale
+        The scale of the noise.
+    bound
+        The largest amount of noise.
+    sensitivity
+        The most that one person moves the number.
+
+    Examples
+    --------
+    >>> TruncatedLaplace(scale=2.0, bound=30.0).sensitivity
+    1.0
+    """
+
+    __slots__ = ()
+    scale: float
+    bound: float
+    sensitivity: float
+
+    def __new__(
+        cls, scale: float | Blank, bound: float, sensitivity: float = 1.0, **release: Unpack[_Sampled],
+    ) -> Self:
+        return _make(cls, "truncated-laplace", release, scale=scale, bound=bound, sensitivity=sensitivity)
 
 
 class Geometric(Mechanism):
@@ -734,6 +769,71 @@ def _together(cells: list[Cell]) -> list[Cell]:
         last += 1
     before, after = cells[:first], cells[last + 1 :]
     return [*(one(before) if before else []), *cells[first : last + 1], *(one(after) if after else [])]
+
+
+class ReportNoisyMax(Mechanism):
+    """The name of the largest of several scores after noise was added to each score: with Gumbel noise the exponential
+    mechanism, with exponential noise permute-and-flip.
+
+    With Gumbel noise, the names of the k largest noisy scores in order cost as much as ``count=k`` (Durfee and Rogers
+    2019), and the mechanism composes as one of bounded range. With other noise only its epsilon is used.
+
+    Parameters
+    ----------
+    noise
+        The law of the noise.
+    scale
+        The scale of the noise.
+    sensitivity
+        The most that one person moves a score.
+    scores
+        ``"monotone"`` if adding a person makes no score fall, or no score rise: under "add-remove", half the cost.
+
+    Examples
+    --------
+    >>> ReportNoisyMax("gumbel", scale=4.0).scores
+    'any'
+    """
+
+    __slots__ = ()
+    noise: str
+    scale: float
+    sensitivity: float
+    scores: str
+
+    def __new__(
+        cls, noise: Literal["gumbel", "laplace", "exponential"], scale: float | Blank, sensitivity: float = 1.0,
+        scores: Literal["any", "monotone"] = "any", **release: Unpack[_Sampled],
+    ) -> Self:
+        return _make(cls, "report-noisy-max", release, noise=noise, scale=scale, sensitivity=sensitivity, scores=scores)
+
+
+class ShuffledReports(Mechanism):
+    """Reports of people who run a local randomizer each, in random order, for adjacency "replace".
+
+    The pair that is used dominates all local randomizers of this epsilon (Feldman, McMillan and Talwar 2021). It is not
+    known to be attained.
+
+    Parameters
+    ----------
+    epsilon
+        The epsilon of each local randomizer.
+    people
+        The number of people who report.
+
+    Examples
+    --------
+    >>> from counterpoint import compose
+    >>> compose([ShuffledReports(1.0, 10_000)], adjacency="replace").epsilon(1e-6).upper < 0.2
+    True
+    """
+
+    __slots__ = ()
+    epsilon: float
+    people: int
+
+    def __new__(cls, epsilon: float, people: int, **release: Unpack[_Release]) -> Self:
+        return _make(cls, "shuffled-reports", release, epsilon=epsilon, people=people)
 
 
 class PrivateSelection(Mechanism):

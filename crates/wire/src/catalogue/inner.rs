@@ -5,30 +5,13 @@ use counterpoint::quantity::{Rate, RunShape};
 use counterpoint::{Count, Release};
 
 use super::types::Number;
+use super::words::RunLawName;
 use super::{Field, FieldType, Role, RoundingSide, ValueShape, describe, take_kind};
 use crate::text::error::PlanError;
 use crate::text::fields::{Fields, illegal, missing};
 use crate::text::value::{Table, Value};
 
-/// The name of the law of a number of runs.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum RunLawName {
-    Geometric,
-    Logarithmic,
-    NegativeBinomial,
-    Poisson,
-}
-
 impl RunLawName {
-    const ALL: [(Self, &'static str); 4] = [
-        (Self::Geometric, "geometric"),
-        (Self::Logarithmic, "logarithmic"),
-        (Self::NegativeBinomial, "negative-binomial"),
-        (Self::Poisson, "poisson"),
-    ];
-    const LEGAL: &'static str =
-        "\"geometric\", \"logarithmic\", \"negative-binomial\" or \"poisson\"";
-
     /// The law, whose shape is given if the name does not determine it.
     pub(super) fn law(self, eta: Option<RunShape>) -> Result<RunLaw, PlanError> {
         let known = match self {
@@ -59,26 +42,6 @@ impl RunLawName {
             0 => (Self::Logarithmic, None),
             _ => (Self::NegativeBinomial, Some(eta)),
         }
-    }
-}
-
-impl Number for RunLawName {
-    const TYPE: FieldType =
-        FieldType::new(ValueShape::Word, Self::LEGAL, RoundingSide::Together, Role::Other);
-
-    fn read(from: &mut Fields<'_>, field: &Field) -> Result<Self, PlanError> {
-        let value = from.take(field.name).ok_or_else(|| missing(field.name, Self::LEGAL))?;
-        let known = |(law, name): &(Self, &str)| match &value {
-            Value::Text(text) if text == name => Some(*law),
-            _ => None,
-        };
-        let found = Self::ALL.iter().find_map(known);
-        found.ok_or_else(|| illegal(field.name, &value, Self::LEGAL))
-    }
-
-    fn value(&self) -> Option<Value<'static>> {
-        let (_, name) = Self::ALL.iter().find(|(law, _)| law == self)?;
-        Some(Value::Text((*name).into()))
     }
 }
 

@@ -3,16 +3,18 @@
 use std::marker::PhantomData;
 
 use counterpoint::mechanism::{
-    BatchCap, Cell, CellPair, FinitePair, ListError, PrivateSelection, RenyiCurve, Shifts,
+    BatchCap, Cell, CellPair, FinitePair, ListError, MaxNoise, PrivateSelection, RenyiCurve,
+    ScoreChanges, Shifts,
 };
 use counterpoint::quantity::{
-    Buckets, Gamma, MeanRuns, Mu, NoiseScale, Order, Rate, Rho, RunShape, Sensitivity, StepCount,
-    WholeSensitivity,
+    Buckets, Gamma, MeanRuns, Mu, NoiseBound, NoiseScale, Order, Rate, Rho, RunShape, Sensitivity,
+    StepCount, WholeSensitivity,
 };
 use counterpoint::{Count, Delta, Epsilon, Guarantee, Mechanism};
 
-use super::inner::{InnerReleases, RunLawName};
+use super::inner::InnerReleases;
 use super::types::{Bounds, Distances, Divergences, IgnoredNumber, Number, Orders, Probabilities};
+use super::words::RunLawName;
 use super::{Field, FieldType, MechanismKind, Role, RoundingSide, ValueShape};
 use crate::text::error::PlanError;
 use crate::text::fields::missing;
@@ -133,6 +135,14 @@ pub const KINDS: &[MechanismKind] = &[
         => Laplace { scale, sensitivity }
     },
     kind! {
+        "truncated-laplace", TruncatedLaplace, sampled,
+        "A number plus Laplace noise, given that the noise is within bounds",
+        scale: NoiseScale, "the noise's scale";
+        sensitivity: Sensitivity = "1", "how far one person can move the number";
+        bound: NoiseBound, "the largest amount of noise";
+        => TruncatedLaplace { scale, sensitivity, bound }
+    },
+    kind! {
         "geometric", Geometric, sampled,
         "A whole number plus geometric (discrete Laplace) noise, whose masses fall by e^(-1/scale) a step",
         scale: NoiseScale, "the noise's scale";
@@ -166,6 +176,16 @@ pub const KINDS: &[MechanismKind] = &[
         "The exponential mechanism, given by its epsilon, which is also its range (bounded range)",
         epsilon: Epsilon, "its guarantee";
         => Exponential { epsilon }
+    },
+    kind! {
+        "report-noisy-max", ReportNoisyMax, sampled,
+        "The name of the largest of several scores after noise was added to each score: with Gumbel noise the exponential \
+         mechanism, with exponential noise permute-and-flip",
+        noise: MaxNoise, "the law of the noise";
+        scale: NoiseScale, "the noise's scale";
+        sensitivity: Sensitivity = "1", "how far one person can move a score";
+        scores: ScoreChanges = "any", "\"monotone\" if adding a person makes no score fall, or no score rise";
+        => NoisyMax { noise, scale, sensitivity, scores }
     },
     kind! {
         "staircase", Staircase, sampled,
@@ -321,6 +341,13 @@ pub const KINDS: &[MechanismKind] = &[
         sensitivity: Sensitivity = "1", "how far, in Euclidean norm, another record in one's place can move it";
         share: Rate, "the sample's share of the data";
         => GaussianSubset { sigma, sensitivity, share }
+    },
+    kind! {
+        "shuffled-reports", ShuffledReports, whole,
+        "Reports of people who run a local randomizer each, in random order, for adjacency \"replace\"",
+        epsilon: Epsilon, "the guarantee of each local randomizer";
+        people: Count, "how many people report";
+        => ShuffledReports { epsilon, people }
     },
     kind! {
         "private-selection", PrivateSelection, whole,

@@ -7,6 +7,7 @@
 
 mod inner;
 mod kinds;
+mod words;
 mod types;
 mod page;
 

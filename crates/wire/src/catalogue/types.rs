@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use counterpoint::Count;
 use counterpoint::quantity::{
-    Buckets, Delta, Epsilon, Gamma, MeanRuns, Mu, NoiseScale, Order, Rate, Rho, RunShape,
-    Sensitivity, StepCount, WholeSensitivity,
+    Buckets, Delta, Epsilon, Gamma, MeanRuns, Mu, NoiseBound, NoiseScale, Order, Rate, Rho,
+    RunShape, Sensitivity, StepCount, WholeSensitivity,
 };
 
 use super::{Field, FieldType, Presence, Role, RoundingSide, ValueShape};
@@ -82,6 +82,7 @@ reals! {
     Delta Up Other,
     Epsilon Up Loss,
     Mu Up Loss,
+    NoiseBound Down Other,
     NoiseScale Down Noise,
     Order Down Other,
     Rate Up Other,

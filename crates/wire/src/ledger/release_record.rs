@@ -18,7 +18,7 @@ use crate::text::value::{Table, Value};
 use crate::text::written::amount;
 
 /// The fields of a release that are words; all others are numbers.
-const WORDS: [&str; 4] = ["name", "mechanism", "partition", "recipe"];
+const WORDS: [&str; 6] = ["name", "mechanism", "partition", "recipe", "noise", "scores"];
 
 /// The first format of a ledger whose numbers are rounded to the safe side.
 const SAFE: u64 = 4;
@@ -482,6 +482,12 @@ fn without_charge(kind: &str) -> Option<PlanError> {
         }
         "private-selection" => {
             "is private-selection, which a ledger has no charge for; legal: the releases of each run by themselves"
+        }
+        "shuffled-reports" => {
+            "is shuffled-reports, which a ledger has no charge for; legal: approx-dp, with the epsilon of one report"
+        }
+        "truncated-laplace" => {
+            "is truncated-laplace, which a ledger has no charge for; legal: laplace, without bounds"
         }
         _ => return None,
     };

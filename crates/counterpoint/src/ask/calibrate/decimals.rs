@@ -62,6 +62,12 @@ fn costlier(mechanism: &Mechanism) -> Option<Mechanism> {
         Mechanism::Gaussian { sigma, sensitivity } => {
             Mechanism::Gaussian { sigma: noise(*sigma)?, sensitivity: moved(*sensitivity)? }
         }
+        Mechanism::NoisyMax { noise: law, scale, sensitivity, scores } => Mechanism::NoisyMax {
+            noise: *law,
+            scale: noise(*scale)?,
+            sensitivity: moved(*sensitivity)?,
+            scores: *scores,
+        },
         Mechanism::Zcdp { rho, delta } => {
             Mechanism::Zcdp { rho: Rho::new(above(rho.get())).ok()?, delta: leak(*delta)? }
         }

@@ -21,7 +21,7 @@ impl Unknown {
     pub fn legal(self) -> &'static str {
         match self {
             Self::Sigma => "gaussian, discrete-gaussian",
-            Self::Scale => "laplace, geometric",
+            Self::Scale => "laplace, geometric, report-noisy-max",
             Self::Epsilon => {
                 "approx-dp, randomized-response, exponential, staircase, sparse-vector, above-threshold"
             }
@@ -55,7 +55,9 @@ impl Unknown {
             ) => Some(sigma.get()),
             (
                 Self::Scale,
-                Mechanism::Laplace { scale, .. } | Mechanism::Geometric { scale, .. },
+                Mechanism::Laplace { scale, .. }
+                | Mechanism::Geometric { scale, .. }
+                | Mechanism::NoisyMax { scale, .. },
             ) => Some(scale.get()),
             (Self::Epsilon, Mechanism::ApproxDp(guarantee)) => Some(guarantee.epsilon.get()),
             (
@@ -114,7 +116,9 @@ impl Unknown {
             )
             | (
                 Self::Scale,
-                Mechanism::Laplace { scale: noise, .. } | Mechanism::Geometric { scale: noise, .. },
+                Mechanism::Laplace { scale: noise, .. }
+                | Mechanism::Geometric { scale: noise, .. }
+                | Mechanism::NoisyMax { scale: noise, .. },
             ) => *noise = NoiseScale::new(value)?,
             (Self::Epsilon, Mechanism::ApproxDp(guarantee)) => {
                 guarantee.epsilon = Epsilon::new(value)?;
@@ -151,6 +155,7 @@ impl Unknown {
 fn sensitivity_of(mechanism: &Mechanism) -> f64 {
     match mechanism {
         Mechanism::Laplace { sensitivity, .. }
+        | Mechanism::NoisyMax { sensitivity, .. }
         | Mechanism::Gaussian { sensitivity, .. }
         | Mechanism::GaussianSubset { sensitivity, .. }
         | Mechanism::GaussianAllocation { sensitivity, .. }
