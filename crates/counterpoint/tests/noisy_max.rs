@@ -83,7 +83,7 @@ fn the_epsilon_is_the_shift_by_the_scale() {
                 [(4.0, 1.0), (10.0, 3.0), (0.5, 0.25), (100.0, 1.0), (2.0, 5.0)]
             {
                 let release = times(1, noisy_max(noise, scale, sensitivity, scores));
-                let found = asked(&[release.clone()], Question::Epsilon(0.0));
+                let found = asked(std::slice::from_ref(&release), Question::Epsilon(0.0));
                 let truth = moves * sensitivity / scale;
                 assert!((found.upper / truth - 1.0).abs() < 1e-12, "{found} {truth}");
                 assert!((found.lower / truth - 1.0).abs() < 1e-9, "{found} {truth}");
@@ -130,7 +130,7 @@ fn names_are_as_likely_as_they_may_be() {
                         p.iter().zip(q).map(|(p, q)| (p - at.exp() * q).max(0.0)).sum()
                     };
                     let truth = delta(&p, &q).max(delta(&q, &p));
-                    let found = asked(&[release.clone()], Question::Delta(at));
+                    let found = asked(std::slice::from_ref(&release), Question::Delta(at));
                     assert!(found.upper >= truth * (1.0 - 1e-6), "{noise:?} {at}: {found} {truth}");
                 }
                 let losses = p.iter().zip(&q).map(|(p, q)| (p / q).ln().abs() / epsilon);
@@ -148,7 +148,10 @@ fn with_gumbel_noise_it_is_the_exponential_mechanism() {
     let ours = times(20, noisy_max(MaxNoise::Gumbel, 20.0, 1.0, ScoreChanges::Any));
     let other = times(20, exponential(0.1));
     for question in [Question::Epsilon(1e-6), Question::Delta(0.3)] {
-        let (ours, other) = (asked(&[ours.clone()], question), asked(&[other.clone()], question));
+        let (ours, other) = (
+            asked(std::slice::from_ref(&ours), question),
+            asked(std::slice::from_ref(&other), question),
+        );
         assert!((ours.upper / other.upper - 1.0).abs() < 1e-9, "{ours} {other}");
     }
     let (ours, other) = [0.1].map(|rate| {

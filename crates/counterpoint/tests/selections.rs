@@ -43,7 +43,7 @@ fn lines() -> Vec<Line> {
         };
         let eta = (law[0] == "binomial").then(|| number(law[2]));
         Line {
-            selection: times(1, selection(number(law[1]), eta, &[run.clone()])),
+            selection: times(1, selection(number(law[1]), eta, std::slice::from_ref(&run))),
             run,
             delta: number(columns[2]),
             by_renyi: number(columns[3]),
@@ -56,7 +56,11 @@ fn lines() -> Vec<Line> {
 #[test]
 fn renyi_divergences_are_those_of_the_formula() {
     for line in lines() {
-        let found = asked(&[line.selection], Question::Epsilon(line.delta), Some(Route::Renyi));
+        let found = asked(
+            std::slice::from_ref(&line.selection),
+            Question::Epsilon(line.delta),
+            Some(Route::Renyi),
+        );
         let truth = line.by_renyi;
         // The deltas that a Poisson law needs are listed at few orders.
         assert!(found.upper >= truth * (1.0 - 1e-12), "{found} {truth}");
@@ -69,7 +73,8 @@ fn the_answer_is_the_better_of_both_theorems() {
     let mut by_profile = 0;
     for line in lines() {
         let best = line.by_renyi.min(line.by_profile);
-        let found = asked(&[line.selection], Question::Epsilon(line.delta), None);
+        let found =
+            asked(std::slice::from_ref(&line.selection), Question::Epsilon(line.delta), None);
         // Convexity lowers bounds near a largest loss.
         let is_bounded = !matches!(line.run.mechanism, Mechanism::Gdp { .. });
         let least = if is_bounded { 0.99 * best } else { best * (1.0 - 1e-9) };
@@ -77,7 +82,7 @@ fn the_answer_is_the_better_of_both_theorems() {
         assert!(found.upper <= best * 1.003, "{found} {best}");
         by_profile += usize::from(found.upper < line.by_renyi * (1.0 - 1e-6));
         // A geometric number of runs is at least one.
-        let one = asked(&[line.run], Question::Epsilon(line.delta), None);
+        let one = asked(std::slice::from_ref(&line.run), Question::Epsilon(line.delta), None);
         assert!(found.lower <= one.upper * (1.0 + 1e-9) && found.upper >= one.lower.min(best));
     }
     assert!(by_profile >= 30, "{by_profile}");
@@ -148,14 +153,13 @@ fn selections_among_few_outcomes_are_within_their_bounds() {
         let inner = [times(1, finite(&p, &q))];
         let poisson = |x: f64| (mean * (x - 1.0)).exp();
         let geometric = |x: f64| x / (mean - (mean - 1.0) * x);
-        let laws: [(Option<f64>, &dyn Fn(f64) -> f64); 2] =
-            [(None, &poisson), (Some(1.0), &geometric)];
-        for (eta, generating) in laws {
+        let generating: [&dyn Fn(f64) -> f64; 2] = [&poisson, &geometric];
+        for (eta, generating) in [None, Some(1.0)].into_iter().zip(generating) {
             let release = times(1, selection(mean, eta, &inner));
             let (best, other) = (best_of(&p, generating), best_of(&q, generating));
             for epsilon in [0.0, 0.4, 1.5] {
                 let truth = delta(&best, &other, epsilon).max(delta(&other, &best, epsilon));
-                let found = asked(&[release.clone()], Question::Delta(epsilon), None);
+                let found = asked(std::slice::from_ref(&release), Question::Delta(epsilon), None);
                 assert!(found.upper >= truth - 1e-12, "{p:?} {q:?} {epsilon}: {found} {truth}");
                 nearest = nearest.max(truth / found.upper);
             }
@@ -180,7 +184,7 @@ fn one_run_costs_what_it_costs() {
         let one = times(1, selection(1.0, Some(1.0), &run));
         for question in [Question::Epsilon(1e-6), Question::Epsilon(1e-3), Question::Delta(0.5)] {
             let truth = asked(&[&run[..], &others].concat(), question, None);
-            let found = asked(&[&[one.clone()][..], &others].concat(), question, None);
+            let found = asked(&[std::slice::from_ref(&one), &others[..]].concat(), question, None);
             assert!(found.upper >= truth.lower * (1.0 - 1e-9), "{run:?}: {found} {truth}");
             let slack = if matches!(question, Question::Delta(_)) { 1.03 } else { 1.01 };
             assert!(found.upper <= truth.upper * slack, "{run:?}: {found} {truth}");
@@ -193,7 +197,7 @@ fn one_run_costs_what_it_costs() {
 #[test]
 fn selections_compose_with_each_other() {
     for (run, most) in [(times(1, gdp(0.1)), 7.0), (times(1, approximate(0.05, 1e-9)), 10.0)] {
-        let one = |count| times(count, selection(10.0, Some(0.0), &[run.clone()]));
+        let one = |count| times(count, selection(10.0, Some(0.0), std::slice::from_ref(&run)));
         let alone = asked(&[one(1)], Question::Epsilon(1e-7), None).upper;
         let ten = asked(&[one(10)], Question::Epsilon(1e-6), None).upper;
         assert!(ten > alone && ten < most * alone, "{ten} {alone}");
@@ -205,7 +209,7 @@ fn selections_compose_with_each_other() {
 #[test]
 fn a_leak_of_one_run_leaks_as_often_as_runs_are_expected() {
     let release = times(1, selection(8.0, Some(0.0), &[times(1, approximate(0.1, 1e-6))]));
-    let refused = ask_best(&plan(&[release.clone()]), Question::Epsilon(7.9e-6), 1e-6);
+    let refused = ask_best(&plan(std::slice::from_ref(&release)), Question::Epsilon(7.9e-6), 1e-6);
     assert!(matches!(refused, Err(AskError::BelowLeak { .. })), "{refused:?}");
     let found = asked(&[release], Question::Epsilon(8.1e-6), None);
     // One run has at most 0.1 + 3 ln r.
@@ -241,7 +245,7 @@ fn what_is_no_selection_is_refused() {
     let made = |runs, mean: f64, inner: Vec<Release>| {
         PrivateSelection::new(runs, MeanRuns::new(mean).unwrap(), inner).map_err(|e| e.to_string())
     };
-    let nested = times(1, selection(2.0, None, &[one.clone()]));
+    let nested = times(1, selection(2.0, None, std::slice::from_ref(&one)));
     for (runs, mean, inner, problem) in [
         (eta, 0.5, vec![one.clone()], "mean is 0.5; legal: a number from 1"),
         (eta, 2.0, vec![], "inner is empty"),
@@ -255,7 +259,7 @@ fn what_is_no_selection_is_refused() {
     assert!(made(RunLaw::Poisson, 0.5, vec![one.clone()]).is_ok());
     assert!(RunShape::new(-1.0).is_err() && RunShape::new(f64::NAN).is_err());
     assert!(MeanRuns::new(0.0).is_err() && MeanRuns::new(f64::INFINITY).is_err());
-    let release = sampled(1, selection(2.0, None, &[one.clone()]), 0.5);
+    let release = sampled(1, selection(2.0, None, std::slice::from_ref(&one)), 0.5);
     let plan = Plan::for_neighbours([release], Some(Adjacency::AddRemove), GroupSize::ONE);
     assert!(plan.unwrap_err().to_string().contains("rate is given for private-selection"));
     let far = times(1, selection(1e9, Some(-0.99), &[one]));

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use counterpoint::mechanism::{BatchCap, CellPair, FinitePair, MaxNoise, RenyiCurve, ScoreChanges, Shifts};
+use counterpoint::mechanism::{
+    BatchCap, CellPair, FinitePair, MaxNoise, RenyiCurve, ScoreChanges, Shifts,
+};
 use counterpoint::quantity::{
     Buckets, Count, Gamma, Mu, NoiseScale, Order, Rate, Rho, Sensitivity, StepCount,
     WholeSensitivity,

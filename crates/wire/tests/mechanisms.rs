@@ -3,11 +3,12 @@
 
 use counterpoint::ask::Unknown;
 use counterpoint::mechanism::{
-    BatchCap, CellPair, FinitePair, MaxNoise, PrivateSelection, RenyiCurve, RunLaw, ScoreChanges, Shifts,
+    BatchCap, CellPair, FinitePair, MaxNoise, PrivateSelection, RenyiCurve, RunLaw, ScoreChanges,
+    Shifts,
 };
 use counterpoint::quantity::{
-    Buckets, Gamma, GroupSize, MeanRuns, Mu, NoiseBound, NoiseScale, Order, Rate, Rho, RunShape, Sensitivity,
-    StepCount, WholeSensitivity,
+    Buckets, Gamma, GroupSize, MeanRuns, Mu, NoiseBound, NoiseScale, Order, Rate, Rho, RunShape,
+    Sensitivity, StepCount, WholeSensitivity,
 };
 use counterpoint::{Count, Delta, Epsilon, Guarantee, Mechanism};
 use counterpoint_wire::{Blank, Format, Plan, PlanError};
@@ -197,10 +198,7 @@ fn every_mechanism_is_read_with_its_defaults_and_written_back() {
         ),
         (
             "'shuffled-reports'\nepsilon = 0.5\npeople = 1e3",
-            Mechanism::ShuffledReports {
-                epsilon: epsilon(0.5),
-                people: Count::new(1000).unwrap(),
-            },
+            Mechanism::ShuffledReports { epsilon: epsilon(0.5), people: Count::new(1000).unwrap() },
         ),
         (
             "'private-selection'\nruns = 'poisson'\nmean = 0.5\n\

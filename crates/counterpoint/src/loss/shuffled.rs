@@ -113,7 +113,10 @@ impl Grid {
     fn new(epsilon: Dd, least: u64) -> Self {
         let near = (7.0 / (least as f64 + 1.0).sqrt()).min(0.5);
         let inner = (0..=CELLS).map(|i| near * (2.0 * f64::from(i) / f64::from(CELLS) - 1.0));
-        let outer = |i: u32| near + (0.5 - near) * (f64::from(i) / f64::from(OUTER)).powi(3);
+        let outer = |i: u32| {
+            let part = f64::from(i) / f64::from(OUTER);
+            near + (0.5 - near) * part * part * part
+        };
         let outer = (1..=OUTER).flat_map(|i| [-outer(i), outer(i)]);
         let mut ends: Vec<u64> =
             inner.chain(outer).map(|share| ((0.5 + share) * UNIT).round() as u64).collect();

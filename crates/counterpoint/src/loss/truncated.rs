@@ -40,7 +40,7 @@ impl TruncatedLaplace {
                 false => outcomes_loss(&outcomes, direction),
             }
         };
-        let (split, merged) = self.between();
+        let [split, merged] = self.between();
         Ok(loss(split)?.with_lower_pair(loss(merged)?))
     }
 
@@ -65,7 +65,7 @@ impl TruncatedLaplace {
 
     /// The outcomes between, whose losses l have the density e^((l - shift)/2)/(4 Z) under P, in cells of equal width:
     /// each split into its ends, and each as one outcome.
-    fn between(&self) -> (Vec<(Dd, Dd)>, Vec<(Dd, Dd)>) {
+    fn between(&self) -> [Vec<(Dd, Dd)>; 2] {
         let other = self.bound.scaled(2.0) - self.shift;
         let most = if other < self.shift { other } else { self.shift };
         let half = most / f64::from(CELLS);
@@ -83,7 +83,7 @@ impl TruncatedLaplace {
             split.push((up, up * exponential(-high)));
             split.push((down * exponential(-low), down));
         }
-        (split, merged)
+        [split, merged]
     }
 }
 

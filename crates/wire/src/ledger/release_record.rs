@@ -365,6 +365,7 @@ impl ReleaseRecord {
                 None => Ok(text.clone()),
             };
             let field = match field {
+                word if WORDS.contains(&key.as_str()) => word.clone(),
                 StoredField::One(text) => StoredField::One(number(text)?),
                 StoredField::Many(list) => {
                     StoredField::Many(list.iter().map(number).collect::<Result<_, PlanError>>()?)
@@ -472,8 +473,8 @@ impl ReleaseRecord {
     }
 }
 
-/// The error for cells: the bounds of their losses are negative, and amounts are not.
-/// The error for a kind of mechanism that ledgers do not charge.
+/// The error for a kind of mechanism that ledgers do not charge. (Bounds of losses in cells are negative, and amounts are
+/// not.)
 fn without_charge(kind: &str) -> Option<PlanError> {
     let problem = match kind {
         "cells" => {
