@@ -107,7 +107,6 @@ UNSUPPORTED = [
     (Without(100, 10, Tree(1.0, 4)), Relation),
     (Without(100, 100, Gaussian(1.0)), [ADD]),
     (Tree(1.0, 4), [ADD]),
-    (Select(Poisson(0.1, Gaussian(1.0)), 2.0, 1.0), Relation),
     (Select(Select(Gaussian(1.0), 2.0, 1.0), 2.0, math.inf), Relation),
     (Truncated(100, 0.1, 20, 1.0), [REPLACE, SPECIAL]),
     (Truncated(100, 0.1, 20, 0.03), Relation),
