@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use counterpoint::Route;
 use counterpoint::ask::Unknown;
 use counterpoint::audit::Tally;
-use counterpoint::quantity::{Bits, Confidence, format_number};
+use counterpoint::quantity::{Bits, Confidence, Floor, Prior, format_number};
 use counterpoint::theorem::eta::Eta;
 use counterpoint::{Count, Delta, Epsilon, Sensitivity, Tolerance};
 use counterpoint_numerics::fractions::{Ratio, nearest};
@@ -106,6 +106,23 @@ pub(crate) struct ComposeArgs {
     /// Print the distribution of the privacy loss instead of epsilon and delta: mean, variance, quantiles and deltas
     #[arg(long, conflicts_with_all = ["delta", "epsilon", "route", "bits"])]
     pub(crate) losses: bool,
+
+    /// Print what the plan means for people instead of epsilon and delta: the success of attacks, and mu of Gaussian
+    /// privacy with its regret
+    #[arg(long, conflicts_with_all = ["delta", "epsilon", "route", "bits", "losses"])]
+    pub(crate) readings: bool,
+
+    /// With --readings: the probability of one of two neighbouring data sets before the answers [default: 0.5]
+    #[arg(long, value_name = "P", value_parser = prior, allow_hyphen_values = true, requires = "readings")]
+    pub(crate) prior: Option<Prior>,
+
+    /// With --readings: the probability of a successful reconstruction without the answers [default: 0.001]
+    #[arg(long, value_name = "K", value_parser = prior, allow_hyphen_values = true, requires = "readings")]
+    pub(crate) chance: Option<Prior>,
+
+    /// With --readings: the least delta for which mu is meant to hold [default: 1e-10]
+    #[arg(long, value_name = "D", value_parser = floor, allow_hyphen_values = true, requires = "readings")]
+    pub(crate) floor: Option<Floor>,
 
     /// Print one JSON object
     #[arg(long)]
@@ -459,6 +476,14 @@ fn count(text: &str) -> Result<Count, IllegalValueError> {
 
 fn confidence(text: &str) -> Result<Confidence, IllegalValueError> {
     number(text, Confidence::new, Confidence::LEGAL)
+}
+
+fn prior(text: &str) -> Result<Prior, IllegalValueError> {
+    number(text, Prior::new, Prior::LEGAL)
+}
+
+fn floor(text: &str) -> Result<Floor, IllegalValueError> {
+    number(text, Floor::new, Floor::LEGAL)
 }
 
 fn samples(text: &str) -> Result<u64, IllegalValueError> {

@@ -4,11 +4,12 @@ use anyhow::{Context, Result, anyhow, bail};
 use counterpoint::Route;
 use counterpoint::ask::{AskError, Options, PrecisePlan, RequestedEnds};
 use counterpoint::quantity::Bits;
+use counterpoint::region::Assumptions;
 use counterpoint::theorem::Theorem;
 use counterpoint::watch::Watch;
 use counterpoint::{Epsilon, Plan};
 use counterpoint_numerics::fractions::Ratio;
-use counterpoint_wire::{ExactNumber, Losses, PlanAnswer, Question};
+use counterpoint_wire::{ExactNumber, Losses, PlanAnswer, PlanReadings, Question};
 
 use crate::args::ComposeArgs;
 use crate::input;
@@ -28,6 +29,9 @@ fn outcome(args: &ComposeArgs, bits: Option<Bits>, progress: &Progress) -> Resul
     let watch = Watch::new(&callback);
     if args.losses {
         return losses(args, watch);
+    }
+    if args.readings {
+        return readings(args, watch);
     }
     let composed = match bits {
         Some(bits) => compose_exactly(args, bits, watch)?,
@@ -51,6 +55,24 @@ fn losses(args: &ComposeArgs, watch: Watch<'_>) -> Result<Outcome> {
         return Ok(Outcome::json(losses.json()?));
     }
     Ok(Outcome::text(counterpoint_report::losses(&losses), losses.warnings))
+}
+
+/// Says what the plan means for people. Needs no question.
+fn readings(args: &ComposeArgs, watch: Watch<'_>) -> Result<Outcome> {
+    let plan = input::plan(&args.plan, None)?;
+    let (warnings, prepared) = (plan.warnings(), plan.prepare()?);
+    let tolerance = args.tolerance.unwrap_or_default();
+    let options = Options { tolerance, route: None, watch, ends: RequestedEnds::Both };
+    let assumptions = Assumptions {
+        prior: args.prior.unwrap_or(Assumptions::default().prior),
+        chance: args.chance.unwrap_or(Assumptions::default().chance),
+        floor: args.floor.unwrap_or_default(),
+    };
+    let readings = PlanReadings { readings: prepared.readings(assumptions, &options)?, warnings };
+    if args.json {
+        return Ok(Outcome::json(readings.json()?));
+    }
+    Ok(Outcome::text(counterpoint_report::readings(&readings), readings.warnings))
 }
 
 /// Answers for the doubles nearest to the written numbers.

@@ -195,6 +195,32 @@ quantity!(
 );
 
 quantity!(
+    /// The delta down to which a mu of Gaussian privacy is requested.
+    Floor, "floor", "a number from 1e-30 to 0.01",
+    |value| (1e-30..=0.01).contains(&value)
+);
+
+impl Default for Floor {
+    /// 10^-10.
+    fn default() -> Self {
+        Self(1e-10)
+    }
+}
+
+quantity!(
+    /// The probability of something before the answers are seen.
+    Prior, "prior", "a number above 0 and below 1",
+    |value| value > 0.0 && value < 1.0
+);
+
+impl Prior {
+    /// Even odds.
+    pub const EVEN: Self = Self(0.5);
+    /// One in a thousand.
+    pub const SMALL: Self = Self(1e-3);
+}
+
+quantity!(
     /// The probability with which a statistical bound holds.
     Confidence, "confidence", "a number above 0 and below 1",
     |value| value > 0.0 && value < 1.0

@@ -36,6 +36,7 @@ mod partitions;
 mod plans_only;
 mod rare_losses;
 mod references;
+mod readings;
 mod regions;
 mod rounding;
 mod routes;

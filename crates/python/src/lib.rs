@@ -21,6 +21,7 @@ mod noise;
 mod plan;
 mod planned;
 mod query;
+mod readings;
 mod region;
 #[cfg(feature = "ledger")]
 mod release;
@@ -59,6 +60,8 @@ mod _native {
     use super::planned::{PlannedStudy, plan_study};
     #[pymodule_export]
     use super::query::{Data, Measurement, MeasurementReply, NoisyQuery, Query, secret};
+    #[pymodule_export]
+    use super::readings::Readings;
     #[pymodule_export]
     use super::region::Region;
     #[cfg(feature = "ledger")]

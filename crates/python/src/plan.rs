@@ -1,7 +1,8 @@
 //! Plans and the questions about them.
 
 use counterpoint::ask::{AskError, Options, PrecisePlan};
-use counterpoint::quantity::{Bits, GroupSize, Rate};
+use counterpoint::quantity::{Bits, Floor, GroupSize, Prior, Rate};
+use counterpoint::region::Assumptions;
 use counterpoint::theorem::eta::Eta;
 use counterpoint::theorem::{Bound as Named, Comparison, Theorem};
 use counterpoint::{Adjacency, Delta, Epsilon};
@@ -16,6 +17,7 @@ use crate::bracket::Answer;
 use crate::errors::{invalid, out_of_range, wrong_type};
 use crate::losses::Losses;
 use crate::mechanism::{self, releases};
+use crate::readings::Readings;
 use crate::region::Region;
 use crate::run::RunOptions;
 use crate::value::{fraction, number, whole};
@@ -372,6 +374,34 @@ impl Plan {
         let how = RunOptions::new(tolerance, None, progress)?;
         let plan = Arc::clone(&self.ready);
         Ok(Region { inner: how.run(py, move |options| plan.region(&rates, options))? })
+    }
+
+    /// The success of attacks on the plan, and mu of Gaussian privacy with its regret.
+    #[pyo3(signature = (*, prior = None, chance = None, floor = None, tolerance = None, progress = None))]
+    fn readings(
+        &self,
+        py: Python<'_>,
+        prior: Option<&Bound<'_, PyAny>>,
+        chance: Option<&Bound<'_, PyAny>>,
+        floor: Option<&Bound<'_, PyAny>>,
+        tolerance: Option<&Bound<'_, PyAny>>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Readings> {
+        let given = |argument, given: Option<&Bound<'_, PyAny>>| {
+            let value = given.map(|given| number(argument, given)).transpose()?;
+            value.map(|value| Prior::new(value).map_err(out_of_range(argument))).transpose()
+        };
+        let floor = floor.map(|given| number("floor", given)).transpose()?;
+        let floor = floor.map(|value| Floor::new(value).map_err(out_of_range("floor")));
+        let usual = Assumptions::default();
+        let assumptions = Assumptions {
+            prior: given("prior", prior)?.unwrap_or(usual.prior),
+            chance: given("chance", chance)?.unwrap_or(usual.chance),
+            floor: floor.transpose()?.unwrap_or(usual.floor),
+        };
+        let how = RunOptions::new(tolerance, None, progress)?;
+        let plan = Arc::clone(&self.ready);
+        Ok(Readings { inner: how.run(py, move |options| plan.readings(assumptions, options))? })
     }
 
     /// The privacy losses in each direction that differs, on each part of the data.

@@ -12,6 +12,7 @@ mod losses;
 mod plan;
 pub mod plot;
 mod publication;
+mod readings;
 mod region;
 mod rules;
 mod simulate;
@@ -28,6 +29,7 @@ pub use plan::{plan, plan_figure};
 pub use publication::{
     Deposit, publication_chart, publication_files, publication_metadata, publication_page,
 };
+pub use readings::readings;
 pub use region::{region, region_figure};
 pub use rules::{convert, noise};
 pub use simulate::simulate;

@@ -36,7 +36,8 @@ mod fuzz;
 pub use answers::publication;
 pub use answers::{
     AnswerValue, AtRate, AuditAnswer, CalibrationAnswer, Change, FALSE_ALARMS, GuaranteeConversion,
-    Inclusion, Loss, Losses, PlanAnswer, PlanRegion, Regions, UnreachableTarget, verdict_name,
+    Inclusion, Loss, Losses, PlanAnswer, PlanReadings, PlanRegion, Regions, UnreachableTarget,
+    verdict_name,
 };
 pub use codebook::{Category, Codebook, CodebookColumn, CodebookFormat, ColumnContent};
 pub use header::{DataFormat, Header};

@@ -281,6 +281,7 @@ fn costs(page: &mut Page) {
     page.prints("composition", "compose - --delta 1e-3", &choices);
 
     let part = plan("add-remove", r#"{"mechanism": "approx-dp", "epsilon": 1, "partition": "x"}"#);
+    page.prints("readings", "compose - --readings", &plan("add-remove", STEPS));
     page.prints("losses", "compose - --losses", &part);
     page.prints("losses", "compose - --losses", &plan("add-remove", STEPS));
 

@@ -17,6 +17,7 @@ mod losses;
 mod mechanisms;
 mod plans;
 mod reach;
+mod readings;
 mod regions;
 #[cfg(feature = "serve")]
 mod release;

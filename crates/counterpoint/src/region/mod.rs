@@ -11,8 +11,11 @@
 
 mod boundary;
 mod finite;
+mod gdp;
 mod lines;
+mod normal;
 mod order;
+mod readings;
 mod slopes;
 #[cfg(test)]
 mod tests;
@@ -24,6 +27,8 @@ use crate::loss::Direction;
 use crate::quantity::{Epsilon, OutOfRangeError, Rate};
 use boundary::Boundary;
 use counterpoint_numerics::Bracket;
+pub use gdp::{GaussianPrivacy, MU_TOLERANCE, REGRET_TOLERANCE};
+pub use readings::{Assumptions, RISK_RATES, Readings};
 
 /// The error rates of a test.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -32,6 +32,7 @@ from .losses import *
 from .mechanisms import *
 from .plan import *
 from .publication import *
+from .readings import *
 from .region import *
 from .rules import *
 from .simulation import *
@@ -69,7 +70,7 @@ else:
 
     __all__ = ["Answer", "Audit", "Bracket", "Ledger", "PlannedStatistic", "PlannedStudy", *_CLIENT, *_ERRORS]
     __all__ += ["audit", "errors", "noise", "plan_study", "sessions", "study_new"]
-    for _part in (arrays, calibration, losses, mechanisms, plan, publication, region, rules, simulation):
+    for _part in (arrays, calibration, losses, mechanisms, plan, publication, readings, region, rules, simulation):
         __all__ += _part.__all__
 
 

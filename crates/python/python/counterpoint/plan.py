@@ -10,6 +10,7 @@ from . import _native
 from .arrays import Brackets, is_scalar, one_question, packed, unpacked
 from .errors import InvalidArgumentError
 from .losses import Losses
+from .readings import Readings
 from .region import Region
 
 if TYPE_CHECKING:
@@ -314,6 +315,44 @@ class Plan(_native.Plan):
         """
         region = self.region(false_alarms, tolerance=tolerance, progress=progress)
         return region.least_miss(false_alarms)
+
+    def readings(  # type: ignore[override]
+        self,
+        *,
+        prior: float | None = None,
+        chance: float | None = None,
+        floor: float | None = None,
+        tolerance: float | None = None,
+        progress: Progress | None = None,
+    ) -> Readings:
+        """The success of attacks on the plan, and mu of Gaussian privacy with its regret.
+
+        Parameters
+        ----------
+        prior
+            The probability of one of two neighbouring data sets before the answers are seen; one half if None.
+        chance
+            The probability of a successful reconstruction without the answers; 0.001 if None.
+        floor
+            The least delta for which mu is meant to hold; 1e-10 if None.
+        tolerance
+            The relative width of the rates; 1e-6 is aimed at if None. (At mu and the regret, 1e-4 is.)
+        progress
+            A function that receives the fraction done. If it returns False, the computation stops.
+
+        Returns
+        -------
+        Readings
+            The readings.
+
+        Raises
+        ------
+        counterpoint.InvalidArgumentError
+            A number is outside its range.
+        """
+        return Readings(
+            super().readings(prior=prior, chance=chance, floor=floor, tolerance=tolerance, progress=progress)
+        )
 
     def losses(self) -> list[Losses]:  # type: ignore[override]
         """The privacy losses in each direction that differs, on each part of the data.
