@@ -9,10 +9,12 @@ use std::fmt;
 use std::sync::Arc;
 
 mod cells;
+mod matrix;
 mod selection;
 
 pub(crate) use cells::FURTHEST;
 pub use cells::{Cell, CellPair};
+pub use matrix::{Participation, Strategy, StrategyError};
 pub use selection::{PrivateSelection, RunLaw, SelectionError};
 
 /// An (epsilon, delta) differential-privacy guarantee.

@@ -24,6 +24,7 @@ mod games;
 mod laplace;
 mod loss_view;
 mod many;
+mod matrices;
 mod mechanism_laws;
 mod mechanism_teeth;
 mod mechanisms;

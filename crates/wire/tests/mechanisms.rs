@@ -625,3 +625,82 @@ fn what_is_left_out_is_in_proportion_to_sensitivity() {
         .collect();
     assert_eq!(scales, [1.0, 200.0, 3.0]);
 }
+
+/// A matrix mechanism is read as Gaussian noise with its strategy's sensitivity.
+#[test]
+fn matrix_mechanisms_are_gaussians_of_their_sensitivity() {
+    // By hand: two columns of (1, 1/2, 3/8, 5/16) that do not overlap, cut at the end; 4 columns of the identity; the
+    // sum of both columns; and the largest column beside 2 = ceil(5/3) runs.
+    let root = 1.0 + 0.25 + 0.140_625 + 0.097_656_25;
+    let cases: [(&str, f64, u64, Option<f64>); 6] = [
+        ("steps = 8\nfactor = 'square-root'\nbands = 4\nseparation = 4", 2.0 * root, 1, None),
+        (
+            "steps = 8\nfactor = 'square-root'\nbands = 4\nseparation = 4\nparticipations = 1",
+            root,
+            1,
+            None,
+        ),
+        ("steps = 8\ncoefficients = [3]\nseparation = 2\ncount = 7", 36.0, 7, None),
+        ("steps = 2\ncoefficients = [1, 1]\nseparation = 1", 5.0, 1, None),
+        (
+            "steps = 3\ntheta = [0.5]\nomega = [0.5]\nseparation = 3\nsensitivity = 2",
+            4.0 * 1.3125,
+            1,
+            None,
+        ),
+        ("steps = 5\ncoefficients = [1, -2, 2]\nrate = 0.25\ncount = 3", 9.0, 6, Some(0.25)),
+    ];
+    for (lines, square, count, rate) in cases {
+        let plan = release(&format!("mechanism = 'gaussian-matrix'\nsigma = 2\n{lines}")).unwrap();
+        let found = &plan.releases[0];
+        let Mechanism::Gaussian { sigma, sensitivity } = &found.mechanism else {
+            panic!("{lines}")
+        };
+        assert!((sigma.get() - 2.0).abs() < 1e-15, "{lines}");
+        let size = sensitivity.get() / square.sqrt();
+        assert!((1.0..1.0 + 1e-14).contains(&size), "{lines}: {}", sensitivity.get());
+        assert_eq!(found.count.get(), count, "{lines}");
+        assert_eq!(found.sample.as_ref().map(|sample| sample.rate.get()), rate, "{lines}");
+    }
+}
+
+#[test]
+fn matrix_mechanisms_that_are_not_legal_are_refused() {
+    let cases = [
+        ("steps = 0\ncoefficients = [1]", "steps", "steps is 0; legal: a whole number"),
+        ("coefficients = [1]", "steps", "steps is missing"),
+        ("steps = 4\nseparation = 1", "factor", "factor is missing; legal: \"square-root\""),
+        ("steps = 4\nfactor = 'cube'", "factor", "factor is \"cube\"; legal: \"square-root\""),
+        ("steps = 4\nfactor = 'square-root'", "separation", "separation is missing"),
+        ("steps = 4\nfactor = 'square-root'\nbands = 5", "bands", "bands is 5; legal: at most 4"),
+        (
+            "steps = 4\nfactor = 'square-root'\ncoefficients = [1]",
+            "coefficients",
+            "coefficients is given with factor; legal: one of the two",
+        ),
+        (
+            "steps = 4\ntheta = [2]\nomega = [1]",
+            "theta",
+            "theta entry 1 is 2.0; legal: a number from 0 to 1",
+        ),
+        (
+            "steps = 2\ncoefficients = [1, 1, 1]",
+            "coefficients",
+            "coefficients has 3 entries; legal: 1 to 2",
+        ),
+        (
+            "steps = 4\ncoefficients = [1]\nrate = 0.1\nseparation = 1",
+            "separation",
+            "separation is given with rate",
+        ),
+        (
+            "steps = 4\ncoefficients = [1]\nseparation = 1\nexamples = 9\nbatch = 1\nepochs = 1",
+            "examples",
+            "examples is given for a matrix mechanism; legal: rate",
+        ),
+    ];
+    for (lines, field, problem) in cases {
+        let outcome = release(&format!("mechanism = 'gaussian-matrix'\nsigma = 2\n{lines}"));
+        assert_wrong(outcome, field, problem);
+    }
+}

@@ -1,4 +1,4 @@
-//! `counterpoint compose --readings`.
+//! `counterpoint compose --readings`, and matrix mechanisms.
 
 use serde_json::Value;
 
@@ -61,4 +61,36 @@ fn readings_ask_nothing_else() {
     assert!(alone.error().contains("--readings"), "{}", alone.stderr);
     let refused = run(&["compose", &plan, "--readings", "--floor", "0"]);
     assert!(refused.error().contains("a number from 1e-30 to 0.01"), "{}", refused.stderr);
+}
+
+/// The sensitivity of four columns that do not overlap is twice the norm of one.
+#[test]
+fn a_matrix_mechanism_costs_what_its_gaussian_costs() {
+    let folder = Folder::new();
+    let head = "delta = 1e-6\n[[release]]\nsigma = 20\n";
+    let matrix =
+        "mechanism = \"gaussian-matrix\"\nsteps = 40\ncoefficients = [3, 4]\nseparation = 10\n";
+    let matrix = folder.file("matrix.toml", format!("{head}{matrix}"));
+    let gaussian =
+        folder.file("gaussian.toml", format!("{head}mechanism = \"gaussian\"\nsensitivity = 10\n"));
+    let [matrix_cost, gaussian_cost] = [&matrix, &gaussian].map(|plan| {
+        run(&["compose", plan, "--json"]).object()["epsilon"]["upper"].as_f64().unwrap()
+    });
+    assert!((matrix_cost / gaussian_cost - 1.0).abs() < 1e-9, "{matrix_cost} {gaussian_cost}");
+    let found = folder.path("found.toml").display().to_string();
+    let calibrated = run(&[
+        "calibrate",
+        &matrix,
+        "--for",
+        "sigma",
+        "--epsilon",
+        "1",
+        "--delta",
+        "1e-6",
+        "--out",
+        &found,
+    ]);
+    assert!(calibrated.stdout.starts_with("sigma  "), "{}", calibrated.stderr);
+    let written = std::fs::read_to_string(&found).unwrap();
+    assert!(written.contains("mechanism = \"gaussian\""), "{written}");
 }

@@ -61,6 +61,7 @@ __all__ = [
     "TruncatedLaplace",
     "UNKNOWN",
     "ZCDP",
+    "gaussian_matrix",
 ]
 
 UNKNOWN = Blank()
@@ -424,6 +425,81 @@ class GaussianAllocation(Mechanism):
         cls, sigma: float | Blank, steps: int, sensitivity: float = 1.0, each: int = 1, **release: Unpack[_Release],
     ) -> Self:
         return _make(cls, "gaussian-allocation", release, sigma=sigma, steps=steps, sensitivity=sensitivity, each=each)
+
+
+def gaussian_matrix(
+    sigma: float | Blank,
+    steps: int,
+    *,
+    factor: Literal["square-root"] | None = None,
+    bands: int | None = None,
+    coefficients: Numbers | None = None,
+    theta: Numbers | None = None,
+    omega: Numbers | None = None,
+    separation: int | None = None,
+    participations: int | None = None,
+    rate: float | None = None,
+    sensitivity: float = 1.0,
+    count: int | None = None,
+    name: str | None = None,
+    partition: str | None = None,
+) -> Gaussian:
+    """Gaussian noise on a matrix mechanism (DP-FTRL), with the certified sensitivity of its strategy.
+
+    The strategy is a lower-triangular Toeplitz matrix C. The mechanism releases C x + sigma z, where x are the sums of
+    the steps and z is standard normal. One of ``factor``, ``coefficients``, and ``theta`` with ``omega`` gives C.
+
+    Parameters
+    ----------
+    sigma
+        The standard deviation of the noise.
+    steps
+        The number of steps.
+    factor
+        "square-root": the coefficients 1, 1/2, 3/8, 5/16, ... of the square root of the matrix of prefix sums.
+    bands
+        The number of these coefficients; all if None.
+    coefficients
+        The first column of C; coefficients that are left out are 0.
+    theta, omega
+        A strategy with a buffered linear inverse (BLT): its coefficients are 1 and the sums of omega theta^(k-1).
+    separation
+        The least number of steps between two participations of a person.
+    participations
+        The largest number of participations; as many as the separation permits if None.
+    rate
+        In place of the last two: each step uses a Poisson sample of one group in turn, with this rate within the group.
+        There are as many groups as coefficients.
+    sensitivity
+        The most, in Euclidean norm, that one person moves a step's sum.
+    count, name, partition
+        As for every mechanism.
+
+    Returns
+    -------
+    Gaussian
+        Gaussian noise with the sensitivity of the strategy; with a rate, one run on a sample for each turn of the groups.
+
+    Raises
+    ------
+    counterpoint.InvalidArgumentError
+        A number is outside its range, or the strategy is given twice or not at all.
+
+    Examples
+    --------
+    >>> noise = gaussian_matrix(10.0, steps=8, coefficients=[1.0], separation=4)
+    >>> print(f"{noise.sensitivity:.4f}")
+    1.4142
+    """
+    lists = {"coefficients": coefficients, "theta": theta, "omega": omega}
+    given: dict[str, object] = {key: [float(x) for x in value] for key, value in lists.items() if value is not None}
+    optional = {
+        "factor": factor, "bands": bands, "separation": separation, "participations": participations, "rate": rate,
+        "count": count, "name": name, "partition": partition,
+    }
+    given |= {key: value for key, value in optional.items() if value is not None}
+    own = {"mechanism": "gaussian-matrix", "sigma": sigma, "steps": steps, "sensitivity": sensitivity}
+    return Mechanism.__new__(Gaussian, own | given)
 
 
 class DiscreteGaussian(Mechanism):

@@ -13,7 +13,7 @@ use super::least_noise::least_noise;
 use super::{
     Blank, Bundle, Plan, Question, Release, Target, adjacency, product, unknown_field_name,
 };
-use super::{columns, precise, recipe, sample};
+use super::{columns, matrix, precise, recipe, sample};
 use crate::catalogue::{self, MechanismKind};
 use crate::text::error::{PlanError, quoted};
 use crate::text::fields::{Fields, exact_number, illegal, number, unknown, whole};
@@ -138,6 +138,7 @@ impl Builder {
 
     fn read(&mut self, mut fields: Fields<'_>) -> Result<Release, PlanError> {
         let name: Option<Box<str>> = fields.text("name")?.map(|name| name.into());
+        let runs = matrix::resolve(&mut fields)?;
         let kind = catalogue::take_kind(&mut fields)?;
         let blank = self.fill(kind, name.as_deref(), &mut fields);
         if kind.field(CSV).is_some() {
@@ -145,6 +146,10 @@ impl Builder {
         }
         let mechanism = self.mechanism(kind, &mut fields)?;
         let (sample, count) = sample::read(&mut fields, kind.is_sampled)?;
+        let count = product(count, runs.unwrap_or(Count::ONE)).ok_or_else(|| {
+            let problem = format!("is {}; legal: {}, times the runs", count.get(), Count::LEGAL);
+            PlanError::field("count", problem)
+        })?;
         let partition = fields.text("partition")?.map(|label| self.label(&label));
         let bundle = self.bundle(&mut fields)?.map(Box::new);
         let exact_numbers = fields.take_exact_numbers();

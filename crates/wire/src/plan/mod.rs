@@ -5,6 +5,7 @@ mod columns;
 mod precise;
 mod json;
 mod least_noise;
+mod matrix;
 mod parse;
 pub(crate) mod recipe;
 mod sample;
