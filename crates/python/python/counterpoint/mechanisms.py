@@ -925,7 +925,7 @@ class PrivateSelection(Mechanism):
     mean
         The expected number of runs: at least 1, except with ``"poisson"``.
     inner
-        The mechanisms that one run consists of.
+        The mechanisms that one run consists of, or their fields as in a plan file.
     eta
         The shape of a ``"negative-binomial"`` law: 1 is geometric, 0 logarithmic.
 
@@ -946,7 +946,7 @@ class PrivateSelection(Mechanism):
 
     def __new__(
         cls, runs: Literal["geometric", "logarithmic", "negative-binomial", "poisson"], mean: float,
-        inner: Sequence[Mechanism], eta: float | None = None, **release: Unpack[_Release],
+        inner: Sequence[Mechanism | dict[str, object]], eta: float | None = None, **release: Unpack[_Release],
     ) -> Self:
         tables = [_inner_fields(one) for one in inner]
         return _make(cls, "private-selection", release, runs=runs, mean=mean, inner=tables, eta=eta)
@@ -957,8 +957,10 @@ class PrivateSelection(Mechanism):
         return [Mechanism.__new__(CLASSES[fields["mechanism"]], fields) for fields in self.parameters["inner"]]
 
 
-def _inner_fields(one: Mechanism) -> dict[str, object]:
+def _inner_fields(one: Mechanism | dict[str, object]) -> dict[str, object]:
     """The fields of a mechanism within a selection: its rate instead of batches."""
+    if not isinstance(one, Mechanism):
+        return one
     fields = one.fields()
     if fields.pop("examples", None) is not None:
         del fields["batch"]
