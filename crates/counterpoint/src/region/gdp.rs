@@ -15,11 +15,11 @@ pub const MU_TOLERANCE: f64 = 1e-4;
 pub const REGRET_TOLERANCE: f64 = 1e-4;
 
 /// The number of epsilons at which the profile is computed first.
-const FIRST: usize = 33;
+const FIRST: usize = 17;
 /// The largest number of epsilons.
 const MOST: usize = 600;
 /// The relative width to which each delta is computed.
-const DELTA_WIDTH: f64 = 1e-10;
+const DELTA_WIDTH: f64 = 1e-8;
 /// An interval is not cut if it is narrower than this share of all epsilons.
 const NARROWEST: f64 = 1e-7;
 /// The errors of a few operations on probabilities, in doubles.
@@ -326,31 +326,41 @@ impl<'a> ProfileSamples<'a> {
         if mu.upper <= 0.0 {
             return Ok(Bracket { lower: 0.0, upper: self.floor });
         }
+        // Regret that certainly is there, and what no further epsilon can exclude.
+        let ends = |point: &ProfilePoint| {
+            let weight = 1.0 + exp(point.epsilon);
+            let least = profile(mu.lower.max(f64::MIN_POSITIVE), point.epsilon).lower;
+            let most = profile(mu.upper, point.epsilon).upper;
+            ((least - point.upper) / weight - ROUNDINGS, (most - point.lower) / weight)
+        };
+        let raise = |(least, most): (f64, f64), point: &ProfilePoint| {
+            let (low, high) = ends(point);
+            (least.max(low), most.max(high))
+        };
+        let mut known = self.known.iter().fold((0.0, 0.0), raise);
+        let mut bounds: Vec<f64> =
+            (0..self.known.len()).map(|index| self.regret_after(index, mu.upper)).collect();
         loop {
-            let lower = self.known.iter().map(|point| {
-                let excess =
-                    profile(mu.lower.max(f64::MIN_POSITIVE), point.epsilon).lower - point.upper;
-                excess / (1.0 + exp(point.epsilon)) - ROUNDINGS
-            });
-            let lower = lower.fold(0.0, f64::max);
-            let ends = (0..self.known.len()).map(|index| self.regret_after(index, mu.upper));
-            let highest = ends.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
-            let (index, upper) = highest.unwrap_or((0, 0.5));
+            let highest = bounds.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+            let (index, upper) = highest.map_or((0, 0.5), |(index, &upper)| (index, upper));
             // Beyond the floor the plan's curve may be below that of mu, by no more than the floor.
             let upper = upper.max(self.floor).min(0.5);
-            let lower = lower.min(upper);
-            let close = upper - lower <= REGRET_TOLERANCE;
-            let middle = self.known.get(index..index + 2).map(|pair| match pair {
-                [left, right] => left.epsilon + 0.5 * (right.epsilon - left.epsilon),
-                _ => 0.0,
-            });
-            let Some(middle) =
-                middle.filter(|_| !close && self.known.len() < MOST && self.can_split(index))
-            else {
-                return Ok(Bracket { lower, upper });
-            };
-            if !self.sample(middle)? {
-                return Ok(Bracket { lower, upper });
+            let found = Bracket { lower: known.0.min(upper), upper };
+            let close = found.width() <= REGRET_TOLERANCE || upper <= known.1 + REGRET_TOLERANCE;
+            if close || self.known.len() >= MOST || !self.can_split(index) {
+                return Ok(found);
+            }
+            let Some(&[left, right]) = self.known.get(index..index + 2) else { return Ok(found) };
+            if !self.sample(left.epsilon + 0.5 * (right.epsilon - left.epsilon))? {
+                return Ok(found);
+            }
+            known = self.known.get(index + 1).map_or(known, |point| raise(known, point));
+            bounds.insert(index + 1, 0.0);
+            // The bounds beside the new epsilon use it, too.
+            for (at, bound) in bounds.iter_mut().enumerate() {
+                if (index.saturating_sub(1)..=index + 2).contains(&at) {
+                    *bound = self.regret_after(at, mu.upper);
+                }
             }
         }
     }
