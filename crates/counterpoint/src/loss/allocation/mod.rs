@@ -7,6 +7,7 @@ mod base;
 mod grid;
 mod point_masses;
 mod outward;
+mod statistic;
 
 use super::partial_lists::{dominated_loss, dominating_loss};
 use super::{Direction, LossError, PairLoss, check_loss_range, gaussian};
@@ -70,7 +71,7 @@ fn one_step_losses(mu: Dd, steps: u64) -> Result<[PairLoss; 2], LossError> {
 }
 
 /// The losses if each person is in `each` of the steps. The upper bounds assume one step in each of `each` blocks; the
-/// lower bounds use what the sum of all steps reveals.
+/// lower bounds use what a statistic of all steps reveals, or the sum of all steps.
 fn several_steps_losses(mu: Dd, steps: u64, each: u64) -> Result<[PairLoss; 2], LossError> {
     let block = steps / each;
     let most = match block {
@@ -78,14 +79,18 @@ fn several_steps_losses(mu: Dd, steps: u64, each: u64) -> Result<[PairLoss; 2], 
         _ => one_step_losses(mu, block)?,
     };
     let all = mu * (each as f64) / Dd::from(steps as f64).sqrt();
-    let below = gaussian(all * Dd::sum(1.0, -8.0 * STEP))?;
-    Ok(most.map(|most| {
+    let all = gaussian(all * Dd::sum(1.0, -8.0 * STEP))?;
+    let below = statistic::losses(mu.hi, steps, each).unwrap_or_else(|| [all.clone(), all]);
+    let composed = |most: PairLoss, below: PairLoss| {
         let further_losses = most.loss.iter().map(|loss| (loss.clone(), each - 1)).collect();
         let kept = Dd::sum(1.0, -most.leak.1);
         let leak = (0..each).fold(Dd::ONE, |all, _| all * kept);
         let leak = (0.0, (Dd::ONE - leak).upper());
-        PairLoss { further_losses, leak, ..most.with_lower_pair(below.clone()) }
-    }))
+        PairLoss { further_losses, leak, ..most.with_lower_pair(below) }
+    };
+    let [remove, add] = most;
+    let [remove_below, add_below] = below;
+    Ok([composed(remove, remove_below), composed(add, add_below)])
 }
 
 /// The likelihood ratio's values with their masses under Q. The sum and the mean of the masses are one, up to `slack`.
