@@ -30,7 +30,7 @@ pub(super) struct RatioList {
     /// Likelihood ratios less one.
     excess: Vec<f64>,
     /// Masses under Q.
-    pub(super) mass: Vec<f64>,
+    mass: Vec<f64>,
     /// The relative error of all masses and of all sums of them.
     error: f64,
     /// A bound on the mass under P that is left out.
@@ -260,12 +260,12 @@ fn merge(first: &RatioList, second: &RatioList, grid: &Grid) -> (Vec<f64>, Vec<f
 
 /// The profile of the product of two lists.
 pub(super) struct RatioProfile {
-    pub(super) first: RatioList,
+    first: RatioList,
     /// For each ratio of the second list: the ratio less one, the list's profile there, and the mass from there on.
-    pub(super) second: Vec<[f64; 3]>,
+    second: Vec<[f64; 3]>,
     side: Domination,
-    pub(super) error: f64,
-    pub(super) omitted: f64,
+    error: f64,
+    omitted: f64,
 }
 
 impl RatioProfile {
